@@ -24,4 +24,5 @@ pub use decide::{Command, Verdict, decide};
 pub use message::{Content, Message, Outcome, Payload, Resolution, Source, State};
 pub use question::Question;
 pub use rejection::Rejection;
+pub use words::language::Language;
 pub use words::{agent_name, asker, excerpt, vocabulary};

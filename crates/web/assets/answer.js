@@ -10,6 +10,7 @@ import { isSplit } from "./split.js";
 import { checkPerson, enter, isLeaving, isSwapped, load, parse, show, UnexpectedResponse, visit } from "./swap.js";
 import { showToast } from "./tell.js";
 import { decisionText, isHeld, offerUndo } from "./undo.js";
+import { t } from "./words.js";
 
 const SUBMIT_TIMEOUT_MS = 30_000;
 const UPLOAD_TIMEOUT_MS = 180_000;
@@ -102,9 +103,9 @@ function toastOutcome({ id }, page) {
     return;
   }
   const outcome = outcomeText(page.main.querySelector("#outcome"));
-  const accepted = outcome ? decisionText(item) : "Done.";
-  const message = page.status < 400 ? accepted : `Not taken: ${outcome || "the hub refused it"}`;
-  showToast(message, id && { href: `/inbox/items/${encodeURIComponent(id)}`, text: "View" });
+  const accepted = outcome ? decisionText(item) : t("Done.");
+  const message = page.status < 400 ? accepted : t("Not taken: {reason}", { reason: outcome || t("the hub refused it") });
+  showToast(message, id && { href: `/inbox/items/${encodeURIComponent(id)}`, text: t("View") });
 }
 
 async function showResponse(form, page) {
@@ -114,7 +115,7 @@ async function showResponse(form, page) {
   } else if (form.id === "answer" && item && (item.dataset.status !== "open" || isHeld(item))) {
     await goToNext(page, item);
   } else if (applyRunPage(page)) {
-    showToast(form.id === "stop" ? "Stopped." : "Answered.");
+    showToast(form.id === "stop" ? t("Stopped.") : t("Answered."));
   } else if (page.moved) {
     enter(page, page.url.href === location.href ? "keep" : "replace");
   } else {
@@ -126,7 +127,7 @@ async function showResponse(form, page) {
 function showRefusal(form, page, item) {
   if (!item || !shownItem()) {
     signedOut ||= page.status === 403;
-    showFormError(form, page.main.querySelector("#problem, #notice")?.textContent || "The hub refused this.");
+    showFormError(form, page.main.querySelector("#problem, #notice")?.textContent || t("The hub refused this."));
     return;
   }
   const secrets = [...form.querySelectorAll(SECRET)];
@@ -137,14 +138,14 @@ function showRefusal(form, page, item) {
   }
   files.moveFiles(form);
   const outcome = document.getElementById("outcome");
-  if (outcome) showToast(`Too late: ${outcomeText(outcome)}`);
+  if (outcome) showToast(t("Too late: {outcome}", { outcome: outcomeText(outcome) }));
   document.querySelector("#panel [aria-invalid=true], #panel details[open] .error")?.focus();
 }
 
 /** The next open item of the list is shown; a link in the toast leads back to the decided item. */
 async function goToNext(page, item) {
   if (isHeld(item)) offerUndo(item);
-  else showToast(decisionText(item), { href: `/inbox/items/${encodeURIComponent(item.dataset.id)}`, text: "View" });
+  else showToast(decisionText(item), { href: `/inbox/items/${encodeURIComponent(item.dataset.id)}`, text: t("View") });
   const next = (isSplit() && nextLink(item.dataset.id)) || page.main.querySelector("a#next");
   const isVisited = await visit(next?.getAttribute("href") ?? item.dataset.list, "replace");
   if (isVisited === false) enter(page, "keep");
@@ -160,13 +161,13 @@ function outcomeText(outcome) {
 function showSendError(form, error) {
   if (error instanceof UnexpectedResponse && error.status === 401) {
     signedOut = true;
-    showFormError(form, "You are signed out. Sign in again in another tab, then send this once more.", "/signin");
+    showFormError(form, t("You are signed out. Sign in again in another tab, then send this once more."), "/signin");
   } else if (error instanceof UnexpectedResponse && error.person) {
-    showFormError(form, `${error.person} is signed in now, in another tab. Load the page again to go on.`);
+    showFormError(form, t("{person} is signed in now, in another tab. Load the page again to go on.", { person: error.person }));
   } else if (error instanceof UnexpectedResponse) {
-    showFormError(form, "The hub gave an answer that cannot be shown. Load the page again.");
+    showFormError(form, t("The hub gave an answer that cannot be shown. Load the page again."));
   } else {
-    showFormError(form, "No answer from the hub, so this may not have arrived. Sending it again is safe: only one answer counts.");
+    showFormError(form, t("No answer from the hub, so this may not have arrived. Sending it again is safe: only one answer counts."));
   }
 }
 
@@ -181,7 +182,7 @@ function showFormError(form, message, link) {
   p.append(message);
   if (link) {
     const a = document.createElement("a");
-    Object.assign(a, { href: link, target: "_blank", rel: "noopener", textContent: "Sign in" });
+    Object.assign(a, { href: link, target: "_blank", rel: "noopener", textContent: t("Sign in") });
     p.append(" ", a);
   }
   form.prepend(p);

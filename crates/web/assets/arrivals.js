@@ -2,6 +2,7 @@
 import { compareKeys, cursorAfter, sortKey, updateHeadings } from "./groups.js";
 import { anchorScroll, csrfToken, list, listUrl, rows } from "./rows.js";
 import { parse } from "./swap.js";
+import { t } from "./words.js";
 
 const BATCH_MS = 50;
 const MAX_BATCH = 200;
@@ -33,7 +34,7 @@ function personalize(row) {
   if (row.dataset.mine === "yes" || row.querySelector(".not-mine")) return;
   const badge = document.createElement("span");
   badge.className = "badge not-mine";
-  badge.textContent = "not yours to answer";
+  badge.textContent = t("not yours to answer");
   row.querySelector(".who")?.append(" ", badge);
 }
 
@@ -133,11 +134,11 @@ function createOlderLink() {
   if (!pages) {
     pages = document.createElement("nav");
     pages.className = "pages";
-    pages.setAttribute("aria-label", "Pages");
+    pages.setAttribute("aria-label", t("Pages"));
     list().after(pages);
   }
   const link = document.createElement("a");
-  Object.assign(link, { id: "older", rel: "next", textContent: "Next page" });
+  Object.assign(link, { id: "older", rel: "next", textContent: t("Next page") });
   pages.append(link);
   return link;
 }
@@ -153,7 +154,7 @@ function updateOlderLabel() {
   const count = document.getElementById("count")?.textContent ?? "";
   const more = (Number.parseInt(count, 10) || 0) - rows().filter((row) => !row.matches(".gone")).length;
   const label = count.endsWith("+") ? `${more}+` : String(more);
-  olderLink().textContent = isUnfiltered && more > 0 ? `Next page · ${label} more` : "Next page";
+  olderLink().textContent = isUnfiltered && more > 0 ? t("Next page · {count} more", { count: label }) : t("Next page");
 }
 
 export function start() {

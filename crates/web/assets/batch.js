@@ -1,5 +1,6 @@
 // Batch selection of rows: a bar with the number of picked rows, select all or none, and ranges with the shift key.
 import { loadMore } from "./more.js";
+import { t } from "./words.js";
 
 let anchor = null;
 
@@ -16,7 +17,7 @@ export function updateBar() {
   const count = picks().filter((pick) => pick.checked).length;
   bar().toggleAttribute("data-any", count > 0);
   const label = document.getElementById("picked");
-  if (label) label.textContent = count > 0 ? `${count} selected` : "";
+  if (label) label.textContent = count > 0 ? t("{count} selected", { count }) : "";
 }
 
 export function anyPicked() {
@@ -78,9 +79,9 @@ function makeButton(label, onClick) {
 
 function selectButtons() {
   const hasMore = document.querySelector("main .pages a#older") && document.querySelector("#rows[data-most]");
-  const buttons = [makeButton("All here", () => setAll(true))];
-  if (hasMore) buttons.push(makeButton("All that match", pickAllMatching));
-  return [...buttons, makeButton("None", () => setAll(false))];
+  const buttons = [makeButton(t("All here"), () => setAll(true))];
+  if (hasMore) buttons.push(makeButton(t("All that match"), pickAllMatching));
+  return [...buttons, makeButton(t("None"), () => setAll(false))];
 }
 
 /** Adds the script-only buttons to the bar of a page that was just shown. */

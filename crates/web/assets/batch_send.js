@@ -1,5 +1,6 @@
 // A large batch is sent in parts, so that the page can count what is done. The results are shown as one.
 import { load, show, UnexpectedResponse } from "./swap.js";
+import { t } from "./words.js";
 
 const PART_ITEMS = 20;
 
@@ -20,7 +21,7 @@ async function sendInParts(form, fields) {
   button.disabled = true;
   try {
     for (let at = 0; at < ids.length; at += PART_ITEMS) {
-      button.textContent = `${at} of ${ids.length} done…`;
+      button.textContent = t("{count} of {total} done…", { count: at, total: ids.length });
       fields.delete("id");
       for (const id of ids.slice(at, at + PART_ITEMS)) fields.append("id", id);
       const page = await load(form.action, { method: "POST", body: new URLSearchParams(fields) });
@@ -41,7 +42,7 @@ async function sendInParts(form, fields) {
 /** What was decided stays decided: sending the batch again skips it. */
 function showBroken(form) {
   const text = document.createElement("p");
-  Object.assign(text, { className: "error", role: "alert", textContent: "Not all of it was sent. Send it again: what is done is skipped." });
+  Object.assign(text, { className: "error", role: "alert", textContent: t("Not all of it was sent. Send it again: what is done is skipped.") });
   form.prepend(text);
 }
 
@@ -59,7 +60,8 @@ function merge(main, part) {
   }
   const count = (name) => main.querySelectorAll(`#${name} > li`).length;
   const heading = main.querySelector("h1");
-  heading.textContent = heading.textContent.replace(/\d+ of \d+$/, `${count("done")} of ${count("done") + count("failed")}`);
+  const { past } = heading.dataset;
+  heading.textContent = t("{past}: {count} of {total}", { past, count: count("done"), total: count("done") + count("failed") });
 }
 
 export function start() {

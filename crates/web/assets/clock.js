@@ -1,6 +1,7 @@
 // Times on a page: instants in the reader's time zone, ages and countdowns, all driven by one timer. They follow the hub's
 // clock, because the hub expires messages and the reader's clock may be wrong.
 import { refresh } from "./refresh.js";
+import { t } from "./words.js";
 
 const MINUTE = 60;
 const HOUR = 3600;
@@ -33,19 +34,19 @@ export function now() {
 
 /** An age in one unit, in the same format as the server's. */
 export function formatAge(seconds) {
-  if (seconds < MINUTE) return `${seconds} s`;
-  if (seconds < HOUR) return `${Math.floor(seconds / MINUTE)} min`;
-  if (seconds < DAY) return `${Math.floor(seconds / HOUR)} h`;
-  return `${Math.floor(seconds / DAY)} d`;
+  if (seconds < MINUTE) return t("{count} s", { count: seconds });
+  if (seconds < HOUR) return t("{count} min", { count: Math.floor(seconds / MINUTE) });
+  if (seconds < DAY) return t("{count} h", { count: Math.floor(seconds / HOUR) });
+  return t("{count} d", { count: Math.floor(seconds / DAY) });
 }
 
 /** A duration in its two largest units: 4 min 10 s. */
 export function formatDuration(seconds) {
-  const join = (large, unit, small, smallUnit) => (small ? `${large} ${unit} ${small} ${smallUnit}` : `${large} ${unit}`);
-  if (seconds < MINUTE) return `${seconds} s`;
-  if (seconds < HOUR) return join(Math.floor(seconds / MINUTE), "min", seconds % MINUTE, "s");
-  if (seconds < DAY) return join(Math.floor(seconds / HOUR), "h", Math.floor((seconds % HOUR) / MINUTE), "min");
-  return join(Math.floor(seconds / DAY), "d", Math.floor((seconds % DAY) / HOUR), "h");
+  const unit = [DAY, HOUR, MINUTE].find((unit) => seconds >= unit);
+  if (!unit) return formatAge(seconds);
+  const smallUnit = { [DAY]: HOUR, [HOUR]: MINUTE, [MINUTE]: 1 }[unit];
+  const small = Math.floor((seconds % unit) / smallUnit);
+  return small ? `${formatAge(seconds)} ${formatAge(small * smallUnit)}` : formatAge(seconds);
 }
 
 export function freshness(seconds) {
@@ -53,10 +54,11 @@ export function freshness(seconds) {
   return seconds >= 15 * MINUTE ? "warning" : "fresh";
 }
 
-const TIME = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
-const DATE = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
-const DATE_OF_YEAR = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
-const FULL = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "long" });
+const LOCALE = { en: "en-GB" }[document.documentElement.lang] ?? document.documentElement.lang;
+const TIME = new Intl.DateTimeFormat(LOCALE, { hour: "2-digit", minute: "2-digit" });
+const DATE = new Intl.DateTimeFormat(LOCALE, { day: "numeric", month: "short" });
+const DATE_OF_YEAR = new Intl.DateTimeFormat(LOCALE, { day: "numeric", month: "short", year: "numeric" });
+const FULL = new Intl.DateTimeFormat(LOCALE, { dateStyle: "full", timeStyle: "long" });
 
 /** A local time: 14:05 today, else 16 Nov 14:05 or 16 Nov 2025 14:05. */
 export function formatLocal(at) {
@@ -74,7 +76,7 @@ const MAX_RELATIVE = 7 * DAY;
 export function formatAgo(at) {
   const seconds = Math.floor((now() - at.getTime()) / 1000);
   if (seconds < -MINUTE || seconds > MAX_RELATIVE) return formatLocal(at);
-  return seconds < MINUTE ? "just now" : `${formatAge(seconds)} ago`;
+  return seconds < MINUTE ? t("just now") : t("{time} ago", { time: formatAge(seconds) });
 }
 
 function setText(element, text) {
@@ -92,7 +94,7 @@ function updateAge(time) {
 
 function updateCountdown(time) {
   const left = Math.ceil((Number(time.dataset.at) - now()) / 1000);
-  setText(time, left > 0 ? formatDuration(left) : "ending…");
+  setText(time, left > 0 ? formatDuration(left) : t("ending…"));
 }
 
 /** The list is refreshed when the next snoozed item is due to return. */

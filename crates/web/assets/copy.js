@@ -1,4 +1,6 @@
 // Copy buttons: on blocks of code and JSON, which this script makes, and on `button[data-copy]`, which names its source.
+import { t } from "./words.js";
+
 const COPYABLE = ":is(main, #detail) :is(.md pre, details.raw > pre, pre.address, pre[data-copy])";
 const SHOWN_MS = 2000;
 
@@ -11,10 +13,10 @@ status.setAttribute("role", "status");
 async function copy(block) {
   try {
     await navigator.clipboard.writeText(block.textContent);
-    return "Copied";
+    return t("Copied");
   } catch {
     getSelection().selectAllChildren(block);
-    return "Selected; copy it with your keys";
+    return t("Selected; copy it with your keys");
   }
 }
 
@@ -25,7 +27,7 @@ async function onCopy(button) {
   button.textContent = result;
   status.textContent = result;
   setTimeout(() => {
-    button.textContent = "Copy";
+    button.textContent = t("Copy");
     status.textContent = "";
   }, SHOWN_MS);
 }
@@ -37,8 +39,8 @@ function addButton(block) {
   const button = document.createElement("button");
   button.type = "button";
   button.className = "copy";
-  button.textContent = "Copy";
-  button.setAttribute("aria-description", block.dataset.copy ?? "Copies this block");
+  button.textContent = t("Copy");
+  button.setAttribute("aria-description", block.dataset.copy ?? t("Copies this block"));
   box.append(block, button);
 }
 

@@ -1,4 +1,6 @@
 // Attachments of an answer: their number and size are validated before the upload.
+import { t } from "./words.js";
+
 const MIB = 1024 * 1024;
 const INPUT = "#answer input[type=file]";
 
@@ -6,9 +8,9 @@ function problem({ files, dataset }) {
   const [maxFiles, maxBytes, maxTotal] = [dataset.most, dataset.mostBytes, dataset.mostTogether].map(Number);
   const oversized = [...files].find((file) => file.size > maxBytes);
   const total = [...files].reduce((bytes, file) => bytes + file.size, 0);
-  if (files.length > maxFiles) return `Attach at most ${maxFiles} files.`;
-  if (oversized) return `${oversized.name} is too large: a file may have ${maxBytes / MIB} MiB.`;
-  return total > maxTotal ? `Together the files may have ${maxTotal / MIB} MiB.` : "";
+  if (files.length > maxFiles) return t("Attach at most {count} files.", { count: maxFiles });
+  if (oversized) return t("{name} is too large: a file may have {size} MiB.", { name: oversized.name, size: maxBytes / MIB });
+  return total > maxTotal ? t("Together the files may have {size} MiB.", { size: maxTotal / MIB }) : "";
 }
 
 /** Whether any file is attached. */

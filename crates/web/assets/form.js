@@ -1,6 +1,7 @@
 // The answer form of an item: marks the fields that differ from the agent's suggestion, and shows what will be sent. The hub
 // makes the preview, with the same reader that takes the answer.
 import { load } from "./swap.js";
+import { t } from "./words.js";
 
 const PREVIEW_DELAY_MS = 300;
 let timer;
@@ -26,7 +27,7 @@ async function showPreview(box) {
   const page = await load(url, { method: "POST", body: new URLSearchParams(fields) });
   if (request !== latest || !box.isConnected) return;
   const preview = page.main.querySelector("#preview")?.textContent;
-  box.querySelector("#preview").textContent = page.status < 400 && preview ? preview : "Fill in the required fields first.";
+  box.querySelector("#preview").textContent = page.status < 400 && preview ? preview : t("Fill in the required fields first.");
 }
 
 function schedulePreview() {

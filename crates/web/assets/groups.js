@@ -1,7 +1,9 @@
 // Order and groups of the rows in the inbox, for rows that arrive or change while the page is open. The hub renders the same
 // order and the same headings.
+import { t } from "./words.js";
+
 const SECTIONS = { soon: 0, waiting: 1 };
-const HEADINGS = { soon: "Ends soon", waiting: "Waiting now", pressing: "Urgent and high", rest: "Everything else" };
+const HEADINGS = { soon: t("Ends soon"), waiting: t("Waiting now"), pressing: t("Urgent and high"), rest: t("Everything else") };
 
 /** The instant before which a message ends soon, and the suffix of cursors: the walk of this page. */
 function walkOf(list) {

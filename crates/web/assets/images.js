@@ -1,6 +1,7 @@
 // Images of agents. The hub fetches one when its button is pressed; then the image takes the place of the button. Without
 // scripts the button opens the image as a page.
 import { parse } from "./swap.js";
+import { t } from "./words.js";
 
 async function fetchImage(form, button) {
   // Before the button is disabled: a form does not send the name of a disabled button.
@@ -29,7 +30,7 @@ async function show(form, button) {
     const note = document.createElement("span");
     note.className = "error";
     note.setAttribute("role", "alert");
-    note.textContent = `The image cannot be shown. ${error.message}`;
+    note.textContent = t("The image cannot be shown. {reason}", { reason: error.message });
     place.append(note);
     button.disabled = false;
   }

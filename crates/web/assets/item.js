@@ -4,6 +4,7 @@ import { arm } from "./guard.js";
 import { isTyping } from "./keys.js";
 import { load } from "./swap.js";
 import { showToast } from "./tell.js";
+import { t } from "./words.js";
 
 /** Fields with masked text. */
 export const SECRET = "[type=password], .masked";
@@ -79,7 +80,7 @@ function replacePart(part, fresh) {
 function appendTyped(panel, texts) {
   const section = document.createElement("section");
   const heading = document.createElement("h2");
-  heading.textContent = "What you had typed";
+  heading.textContent = t("What you had typed");
   const text = document.createElement("div");
   text.id = "typed";
   text.textContent = texts.join("\n\n");
@@ -103,7 +104,7 @@ export function update() {
   const hasBar = item?.dataset.kind === "confirm" && panel?.querySelector(".choices");
   if (!panel?.querySelector("#answer") || hasBar || item.dataset.status !== "open") return;
   const link = document.createElement("a");
-  Object.assign(link, { id: "jump", href: "#panel", className: "button primary", textContent: "Answer ↓" });
+  Object.assign(link, { id: "jump", href: "#panel", className: "button primary", textContent: t("Answer ↓") });
   item.after(link);
   observer = new IntersectionObserver(([entry]) => link.toggleAttribute("data-there", entry.isIntersecting));
   observer.observe(panel);

@@ -12,6 +12,7 @@ import { markResolved } from "./rows.js";
 import * as runs from "./runs.js";
 import * as tabs from "./tabs.js";
 import { refreshHeldItem, showHold } from "./undo.js";
+import { t } from "./words.js";
 
 const STATUS_DELAY_MS = 3000;
 const MIN_RETRY_MS = 4000;
@@ -33,7 +34,7 @@ const hubEvents = {
   },
   resolved({ id, words, actor, at_ms: at }) {
     const name = actor?.replace(/^human:/, "");
-    const message = name && !words.includes(name) ? `${words} by ${name}` : words;
+    const message = name && !words.includes(name) ? t("{outcome} by {person}", { outcome: words, person: name }) : words;
     dropPending(id);
     discardDraft(id);
     markResolved(id, message, new Date(at));
@@ -112,7 +113,7 @@ function clearStatusTimer() {
 
 function onError({ target }) {
   if (target !== source) return;
-  statusTimer ??= setTimeout(setStatus, STATUS_DELAY_MS, "Reconnecting…");
+  statusTimer ??= setTimeout(setStatus, STATUS_DELAY_MS, t("Reconnecting…"));
   if (source.readyState !== EventSource.CLOSED) return;
   // The browser stops retrying after a response that is not an event stream: retry with exponential backoff.
   retryTimer = setTimeout(reconnect, retryDelay);
@@ -123,7 +124,7 @@ async function reconnect() {
   const current = source;
   const response = await fetch("/inbox", { method: "HEAD", headers: { "x-fragment": "main" } }).catch(() => null);
   if (source !== current) return;
-  if (response?.status === 401) setStatus("Signed out. Load the page again to sign in.");
+  if (response?.status === 401) setStatus(t("Signed out. Load the page again to sign in."));
   else connect();
 }
 

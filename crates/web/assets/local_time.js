@@ -1,5 +1,7 @@
 // Date and time fields of a form. The hub renders them in UTC; this shows them in the reader's time zone, and sends the zone's
 // offset in a hidden field beside each of them.
+import { t } from "./words.js";
+
 const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -38,7 +40,7 @@ function setZone(field) {
   const zone = document.querySelector(`[data-zone-of="${CSS.escape(field.id)}"]`);
   if (zone) zone.value = String(behind);
   const hint = field.parentElement.querySelector(".zone");
-  if (hint) hint.textContent = behind === 0 && ZONE === "UTC" ? "Your time: UTC" : `Your time: ${ZONE} (${formatOffset(behind)})`;
+  if (hint) hint.textContent = t("Your time: {zone}", { zone: behind === 0 && ZONE === "UTC" ? "UTC" : `${ZONE} (${formatOffset(behind)})` });
 }
 
 export function update() {

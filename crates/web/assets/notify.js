@@ -1,6 +1,7 @@
 // Sound and system notifications, both opt-in. A notification never contains the text of a sensitive question.
 import { isOn, set } from "./prefs.js";
 import { showToast } from "./tell.js";
+import { t } from "./words.js";
 
 const BATCH_MS = 800;
 const MAX_TITLE_CHARS = 120;
@@ -38,9 +39,9 @@ async function showSystem(events) {
   if (isFocused || globalThis.Notification?.permission !== "granted") return;
   const [first] = events;
   const isSingle = events.length === 1;
-  const singleTitle = first.sensitive ? "A sensitive question" : `${first.agent}: ${first.title}`.slice(0, MAX_TITLE_CHARS);
+  const singleTitle = first.sensitive ? t("A sensitive question") : `${first.agent}: ${first.title}`.slice(0, MAX_TITLE_CHARS);
   const options = { tag: isSingle ? first.id : "several", data: { path: isSingle ? `/inbox/items/${first.id}` : "/inbox" }, icon: iconUrl() };
-  const title = isSingle ? singleTitle : `${events.length} new questions`;
+  const title = isSingle ? singleTitle : t("{count} new questions", { count: events.length });
   const registration = await navigator.serviceWorker?.getRegistration("/inbox");
   if (registration?.active) await registration.showNotification(title, options);
   else new Notification(title, options);
@@ -73,7 +74,7 @@ export async function onPrefChange(name, on) {
   const permission = (await globalThis.Notification?.requestPermission()) ?? "missing";
   if (permission === "granted") return;
   set("system", false);
-  showToast(permission === "missing" ? "This browser has no system notifications." : "Notifications are blocked in this browser's settings for this site.");
+  showToast(permission === "missing" ? t("This browser has no system notifications.") : t("Notifications are blocked in this browser's settings for this site."));
 }
 
 export function wantsAlerts() {

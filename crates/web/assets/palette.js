@@ -3,7 +3,10 @@
 import { closeAll, openHelp } from "./menus.js";
 import { setLook } from "./prefs.js";
 import { isSwapped, visit } from "./swap.js";
+import { t } from "./words.js";
 
+const LOOKS = { theme: t("Theme"), density: t("Density"), language: t("Language") };
+const FILTERS = { agent: "Filter agent: {text}", project: "Filter project: {text}", tag: "Filter tag: {text}", kind: "Filter kind: {text}" };
 const find = (selector) => document.querySelector(selector);
 const dialog = () => find("dialog#palette");
 const field = () => find("#palette-field");
@@ -20,25 +23,25 @@ function go(href) {
 
 /** The commands of the page that is shown. */
 function commands() {
-  const links = (selector, prefix) =>
+  const links = (selector, phrase) =>
     [...document.querySelectorAll(selector)].map((link) => ({
-      text: prefix + link.textContent.replace(/\d+\+?\s*$/, "").trim(),
+      text: t(phrase, { page: link.textContent.replace(/\d+\+?\s*$/, "").trim() }),
       run: () => go(link.href),
     }));
   const looks = [...document.querySelectorAll("#me-menu form.look button[name]")].map(({ name, value, textContent }) => ({
-    text: `${name === "theme" ? "Theme" : "Density"}: ${textContent}`,
+    text: `${LOOKS[name]}: ${textContent}`,
     run: () => setLook(name, value),
   }));
   const found = [
     ...actions(),
-    ...links(".top nav a", "Go to "),
-    ...links("#nav-settings", "Go to "),
-    ...links("#view-box .view > a", "View: "),
-    ...links("#sort-box .sheet a", "Sort: "),
-    ...links(".toolbar .segments a", "Show: "),
+    ...links(".top nav a", "Go to {page}"),
+    ...links("#nav-settings", "Go to {page}"),
+    ...links("#view-box .view > a", "View: {page}"),
+    ...links("#sort-box .sheet a", "Sort: {page}"),
+    ...links(".toolbar .segments a", "Show: {page}"),
     ...filters(),
     ...looks,
-    { text: "Keys and help", run: openHelp },
+    { text: t("Keys and help"), run: openHelp },
   ];
   const texts = new Set(found.map(({ text }) => text));
   return [...found, ...common.filter(({ text }) => !texts.has(text))];
@@ -47,7 +50,7 @@ function commands() {
 /** What can be done with the item that is shown: its buttons, and the boxes that open. */
 function actions() {
   const controls = document.querySelectorAll("#panel :is(button[type=submit]:not(:disabled, .no-script, details *), summary)");
-  return [...controls].map((control) => ({ text: `Item: ${labelOf(control)}`, run: () => press(control) }));
+  return [...controls].map((control) => ({ text: t("Item: {action}", { action: labelOf(control) }), run: () => press(control) }));
 }
 
 function labelOf(control) {
@@ -75,7 +78,7 @@ async function loadCommon() {
 function filters() {
   const found = new Map();
   for (const link of document.querySelectorAll("#rows a:is(.agent, .project, .tag, .kind)")) {
-    found.set(link.href, { text: `Filter ${link.className}: ${link.textContent.trim()}`, run: () => go(link.href) });
+    found.set(link.href, { text: t(FILTERS[link.className], { text: link.textContent.trim() }), run: () => go(link.href) });
   }
   return [...found.values()];
 }
@@ -89,7 +92,7 @@ function render() {
   const words = field().value.toLowerCase().split(/\s+/).filter(Boolean);
   const search = field().value.trim();
   shown = commands().filter((command) => matches(command, words)).slice(0, 50);
-  if (search) shown.push({ text: `Search for “${search}”`, run: () => go(`/inbox/search?q=${encodeURIComponent(search)}`) });
+  if (search) shown.push({ text: t("Search for “{text}”", { text: search }), run: () => go(`/inbox/search?q=${encodeURIComponent(search)}`) });
   find("#palette-list").replaceChildren(...shown.map(createOption));
   select(0);
 }

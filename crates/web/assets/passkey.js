@@ -1,11 +1,13 @@
 // Passkeys: sign-in, and registration in the settings.
+import { t } from "./words.js";
+
 async function post(path, body) {
   const csrf = document.querySelector("meta[name=csrf]")?.content ?? "";
   const headers = { "content-type": "application/json", "x-csrf": csrf };
   const response = await fetch(path, { method: "POST", headers, body: JSON.stringify(body) });
   const isJson = response.headers.get("content-type")?.includes("json");
   const reply = isJson ? await response.json() : {};
-  if (!response.ok) throw new Error(reply.error?.message ?? "The hub refused this. Load the page and try again.");
+  if (!response.ok) throw new Error(reply.error?.message ?? t("The hub refused this. Load the page and try again."));
   return reply;
 }
 
@@ -26,8 +28,8 @@ function createCredential(options) {
 
 /** The message for an error; a cancelled prompt gets a short one. */
 function errorText(error) {
-  if (error.name === "NotAllowedError") return "No passkey was used. You can try again.";
-  if (error.name === "InvalidStateError") return "This device already has a passkey for you.";
+  if (error.name === "NotAllowedError") return t("No passkey was used. You can try again.");
+  if (error.name === "InvalidStateError") return t("This device already has a passkey for you.");
   return error.message;
 }
 

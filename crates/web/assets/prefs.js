@@ -19,17 +19,29 @@ export function set(name, on) {
   update();
 }
 
-/** Applies a theme or a density at once. The cookie tells the hub, which renders it into every page from then on. */
+/**
+ * Applies a theme or a density at once; another language needs the page again. The cookie tells the hub, which renders the
+ * look into every page from then on.
+ */
 export function setLook(name, value) {
   const root = document.documentElement;
   if (value === "system") delete root.dataset[name];
   else root.dataset[name] = value;
-  const { theme = "system", density = "compact" } = root.dataset;
+  const { theme = "system", density = "compact", language = "system" } = root.dataset;
   const secure = location.protocol === "https:" ? "; Secure" : "";
-  document.cookie = `countersign_look=${theme}.${density}; Path=/; SameSite=Lax; Max-Age=31536000${secure}`;
+  document.cookie = `countersign_look=${theme}.${density}.${language}; Path=/; SameSite=Lax; Max-Age=31536000${secure}`;
+  if (name === "language") reloadInLanguage();
   const schemes = theme === "system" ? "light dark" : theme;
   document.querySelector("meta[name=color-scheme]")?.setAttribute("content", schemes);
   update();
+}
+
+/** The offline page is cached in the former language. */
+async function reloadInLanguage() {
+  const names = globalThis.caches ? await caches.keys() : [];
+  const refresh = async (name) => (await caches.open(name)).add(new Request("/inbox/offline", { cache: "reload" }));
+  await Promise.allSettled(names.filter((name) => name.startsWith("countersign-")).map(refresh));
+  location.reload();
 }
 
 function onLook(event) {
@@ -40,9 +52,9 @@ function onLook(event) {
 }
 
 function showLook() {
-  const { theme = "system", density = "compact" } = document.documentElement.dataset;
+  const look = { theme: "system", density: "compact", language: "system", ...document.documentElement.dataset };
   for (const button of document.querySelectorAll("form.look button[name]")) {
-    button.setAttribute("aria-pressed", String(button.value === (button.name === "theme" ? theme : density)));
+    button.setAttribute("aria-pressed", String(button.value === look[button.name]));
   }
 }
 

@@ -5,6 +5,7 @@ import { updateHeadings } from "./groups.js";
 import { putAway } from "./put_away.js";
 import { refresh } from "./refresh.js";
 import { showToast } from "./tell.js";
+import { t } from "./words.js";
 
 const RESOLVED_SHOWN_MS = 1500;
 const MAX_HOVER_MS = 5000;
@@ -113,7 +114,8 @@ function outcomeElement(className, message, at) {
   element.className = className;
   time.dateTime = at.toISOString();
   time.textContent = formatLocal(at);
-  element.append(`${message} at `, time);
+  const [before, after] = t("{outcome} at {time}", { outcome: message }).split("{time}");
+  element.append(before, time, after);
   return element;
 }
 
@@ -151,5 +153,5 @@ export async function archive(row) {
     return;
   }
   delete row.dataset.leaving;
-  showToast("This notice could not be archived. Try again in a moment.");
+  showToast(t("This notice could not be archived. Try again in a moment."));
 }

@@ -3,6 +3,7 @@
 import { arm } from "./guard.js";
 import { load } from "./swap.js";
 import { showToast } from "./tell.js";
+import { t } from "./words.js";
 
 const MIN_INTERVAL_MS = 250;
 const RETRY_MS = 5000;
@@ -86,7 +87,7 @@ function linkEarlier(seq) {
     const pages = document.createElement("p");
     pages.className = "pages";
     link = document.createElement("a");
-    Object.assign(link, { id: "earlier", rel: "prev", textContent: "Earlier steps" });
+    Object.assign(link, { id: "earlier", rel: "prev", textContent: t("Earlier steps") });
     pages.append(link);
     document.getElementById("steps").before(pages);
   }
@@ -136,11 +137,11 @@ function typedSection(typedText) {
   const section = document.createElement("section");
   const heading = document.createElement("h2");
   const text = document.createElement("div");
-  heading.textContent = "What you had typed";
+  heading.textContent = t("What you had typed");
   text.id = "typed";
   text.textContent = typedText;
   section.append(heading, text);
-  showToast("It does not wait for this answer any more.");
+  showToast(t("It does not wait for this answer any more."));
   return section;
 }
 

@@ -3,6 +3,7 @@ import { now } from "./clock.js";
 import { putAway } from "./put_away.js";
 import { current, removeRow } from "./rows.js";
 import { showToast } from "./tell.js";
+import { t } from "./words.js";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -53,7 +54,7 @@ async function snooze(target, { value }) {
   const tz = String(new Date().getTimezoneOffset());
   const at = find("[name=at]").value;
   if (await putAway(target.dataset.id, "aside", { until: value, at, tz })) removeRow(target);
-  else showToast("Not snoozed: it may end before then, or the hub cannot be reached.");
+  else showToast(t("Not snoozed: it may end before then, or the hub cannot be reached."));
 }
 
 function onSubmit(event) {

@@ -1,6 +1,7 @@
 // The list beside an item, in a wide window. The list stays the main element of the page; the item is in a pane of its own, and
 // the address is that of the item. Without scripts, or in a narrow window, the item is a page of its own.
 import { list, listUrl, moveTo } from "./rows.js";
+import { t } from "./words.js";
 
 const WIDE = matchMedia("(min-width: 1200px)");
 
@@ -26,7 +27,7 @@ export function showItem({ main }) {
   if (!detail) {
     detail = document.createElement("section");
     detail.id = "detail";
-    detail.setAttribute("aria-label", "Item");
+    detail.setAttribute("aria-label", t("Item"));
     document.getElementById("main").after(detail);
     document.documentElement.dataset.split = "";
   }

@@ -6,6 +6,7 @@ import { refresh, watchEvents } from "./refresh.js";
 import { restoreCursor } from "./rows.js";
 import * as split from "./split.js";
 import { showToast } from "./tell.js";
+import { t } from "./words.js";
 
 const WORKER = "/inbox/sw.js";
 
@@ -89,7 +90,7 @@ export async function visit(url, historyMode = defaultHistory(url)) {
     if (controller.signal.aborted) return null;
     if (error instanceof UnexpectedResponse) location.assign(url);
     else if (historyMode === "keep") location.reload();
-    else showToast("The hub cannot be reached. Try again in a moment.");
+    else showToast(t("The hub cannot be reached. Try again in a moment."));
     return false;
   } finally {
     if (visiting === controller) visiting = null;

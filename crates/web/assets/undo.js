@@ -10,6 +10,7 @@ import { csrfToken } from "./rows.js";
 import { isShown as isRunShown, refreshRun } from "./run.js";
 import { load, parse, visit } from "./swap.js";
 import { showToast } from "./tell.js";
+import { t } from "./words.js";
 
 const KEY = "countersign.undo";
 /** What this tab can take back, the latest last; stored, because a full load begins with a new script. */
@@ -40,8 +41,8 @@ export function offerUndo(item) {
 function offer(entry, message) {
   const { person } = document.body.dataset;
   save([...entries, { ...entry, person }]);
-  const link = entry.page && { href: entry.page, text: "View" };
-  showToast(message, link, { text: "Undo", ms: entry.until - now(), run: () => undo(entry) });
+  const link = entry.page && { href: entry.page, text: t("View") };
+  showToast(message, link, { text: t("Undo"), ms: entry.until - now(), run: () => undo(entry) });
 }
 
 /** A toast about the result of a batch, or of one item that was snoozed or archived. */
@@ -56,9 +57,10 @@ export function offerUndoAll(main) {
 
 /** `Denied: 2 of 3`, `Archived`, `Snoozed until 14:05`. */
 function resultText(main) {
-  const result = main.querySelector("h1").textContent.replace(/: 1 of 1$/, "");
+  const heading = main.querySelector("h1");
+  const result = heading.dataset.single === undefined ? heading.textContent : heading.dataset.past;
   const until = main.querySelector("#done-title time")?.dataset.ms;
-  return until ? `${result} until ${formatLocal(new Date(Number(until)))}` : result;
+  return until ? t("{result} until {time}", { result, time: formatLocal(new Date(Number(until))) }) : result;
 }
 
 /** The decision and the title: Approved “Ship to production?” */
@@ -82,7 +84,7 @@ export async function undoLast() {
   if (inThread) await undo({ ids: [inThread], page: pageOf({ id: inThread }) });
   else if (shown) await undo({ ids: [shown.id], page: pageOf(shown) });
   else if (entries.length > 0) await undo(entries.at(-1));
-  else showToast("There is nothing to undo.");
+  else showToast(t("There is nothing to undo."));
 }
 
 async function undo(entry) {
@@ -94,9 +96,9 @@ async function undo(entry) {
 async function undoDecision({ ids: [id], page }) {
   const options = { method: "POST", body: new URLSearchParams({ csrf: csrfToken() }), redirect: "manual" };
   const response = await fetch(`/inbox/items/${encodeURIComponent(id)}/undo`, options).catch(() => null);
-  if (response === null) showToast("The hub cannot be reached, so this may not be undone.");
-  else if (response.type !== "opaqueredirect") showToast("Too late to undo: the answer was sent.", { href: page, text: "View" });
-  else if (await showTakenBack(id, page)) showToast("Taken back. Nothing was sent.");
+  if (response === null) showToast(t("The hub cannot be reached, so this may not be undone."));
+  else if (response.type !== "opaqueredirect") showToast(t("Too late to undo: the answer was sent."), { href: page, text: t("View") });
+  else if (await showTakenBack(id, page)) showToast(t("Taken back. Nothing was sent."));
 }
 
 /** Several items at once, or a snooze, or an archived notice. */
@@ -104,7 +106,7 @@ async function undoAll({ ids, verdict }) {
   const body = new URLSearchParams([["csrf", csrfToken()], ["verdict", verdict], ...ids.map((id) => ["id", id])]);
   const result = await load("/inbox/batch/undo", { method: "POST", body }).catch(() => null);
   if (result?.status !== 200) {
-    showToast("The hub cannot be reached, so this may not be undone.");
+    showToast(t("The hub cannot be reached, so this may not be undone."));
     return;
   }
   const list = result.main.querySelector("#onwards").getAttribute("href");

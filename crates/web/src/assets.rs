@@ -1,27 +1,33 @@
 //! Styles, scripts and icons, embedded in the binary. Their URL contains a hash of all assets, so browsers may cache
 //! them for ever and still get new ones with a new hub version.
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::sync::LazyLock;
 
+use askama::Template;
 use axum::extract::Path;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use countersign_core::Digest;
+use countersign_core::{Digest, Language};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::layout::page::POLICY;
+use crate::language::catalogue;
+use crate::layout::page::render;
+use crate::layout::{filters, look};
 
 struct Asset {
     name: &'static str,
     mime: &'static str,
-    bytes: &'static [u8],
+    bytes: Cow<'static, [u8]>,
 }
 
+const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
+
 macro_rules! assets {
-    ($($name:literal $mime:literal),+ $(,)?) => {
-        [STYLESHEET, $(Asset { name: $name, mime: $mime, bytes: include_bytes!(concat!("../assets/", $name)) }),+]
+    ($($name:literal $mime:expr),+ $(,)?) => {
+        [$(Asset { name: $name, mime: $mime, bytes: Cow::Borrowed(include_bytes!(concat!("../assets/", $name))) }),+]
     };
 }
 
@@ -35,76 +41,100 @@ macro_rules! stylesheet {
 const STYLESHEET: Asset = Asset {
     name: "app.css",
     mime: "text/css; charset=utf-8",
-    bytes: stylesheet!(
-        "tokens",
-        "base",
-        "controls",
-        "frame",
-        "lists",
-        "agents",
-        "item",
-        "runs",
-        "pulse",
-        "content",
-        "code",
-        "styleguide",
-        "split",
-        "devices",
-    )
-    .as_bytes(),
+    bytes: Cow::Borrowed(
+        stylesheet!(
+            "tokens",
+            "base",
+            "controls",
+            "frame",
+            "lists",
+            "agents",
+            "item",
+            "runs",
+            "pulse",
+            "content",
+            "code",
+            "styleguide",
+            "split",
+            "devices",
+        )
+        .as_bytes(),
+    ),
 };
 
-static ASSETS: &[Asset] = &assets![
-    "answer.js" "text/javascript; charset=utf-8",
-    "app.js" "text/javascript; charset=utf-8",
-    "arrivals.js" "text/javascript; charset=utf-8",
-    "batch.js" "text/javascript; charset=utf-8",
-    "batch_send.js" "text/javascript; charset=utf-8",
-    "clock.js" "text/javascript; charset=utf-8",
-    "conversation.js" "text/javascript; charset=utf-8",
-    "copy.js" "text/javascript; charset=utf-8",
-    "counts.js" "text/javascript; charset=utf-8",
-    "drafts.js" "text/javascript; charset=utf-8",
-    "files.js" "text/javascript; charset=utf-8",
-    "form.js" "text/javascript; charset=utf-8",
-    "groups.js" "text/javascript; charset=utf-8",
-    "guard.js" "text/javascript; charset=utf-8",
-    "icon-192.png" "image/png",
-    "icon-512.png" "image/png",
-    "icon-maskable-512.png" "image/png",
-    "icon.svg" "image/svg+xml",
-    "images.js" "text/javascript; charset=utf-8",
-    "item.js" "text/javascript; charset=utf-8",
-    "keys.js" "text/javascript; charset=utf-8",
-    "live.js" "text/javascript; charset=utf-8",
-    "local_time.js" "text/javascript; charset=utf-8",
-    "manifest.webmanifest" "application/manifest+json",
-    "menus.js" "text/javascript; charset=utf-8",
-    "more.js" "text/javascript; charset=utf-8",
-    "notify.js" "text/javascript; charset=utf-8",
-    "offline.html" "text/html; charset=utf-8",
-    "palette.js" "text/javascript; charset=utf-8",
-    "passkey.js" "text/javascript; charset=utf-8",
-    "prefs.js" "text/javascript; charset=utf-8",
-    "pulse.js" "text/javascript; charset=utf-8",
-    "put_away.js" "text/javascript; charset=utf-8",
-    "refresh.js" "text/javascript; charset=utf-8",
-    "rows.js" "text/javascript; charset=utf-8",
-    "run.js" "text/javascript; charset=utf-8",
-    "runs.js" "text/javascript; charset=utf-8",
-    "snooze.js" "text/javascript; charset=utf-8",
-    "split.js" "text/javascript; charset=utf-8",
-    "sw.js" "text/javascript; charset=utf-8",
-    "swap.js" "text/javascript; charset=utf-8",
-    "swipe.js" "text/javascript; charset=utf-8",
-    "tabs.js" "text/javascript; charset=utf-8",
-    "tell.js" "text/javascript; charset=utf-8",
-    "throttle.js" "text/javascript; charset=utf-8",
-    "undo.js" "text/javascript; charset=utf-8",
-];
+static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
+    let mut assets = embedded();
+    assets.extend([
+        STYLESHEET,
+        dictionary("words-de.js", Language::German),
+        dictionary("words-zh.js", Language::Chinese),
+    ]);
+    assets
+});
+
+/// The phrases of the scripts in another language, as a module.
+fn dictionary(name: &'static str, language: Language) -> Asset {
+    let phrases = serde_json::Map::from_iter(catalogue::script_phrases(language));
+    Asset {
+        name,
+        mime: JAVASCRIPT,
+        bytes: Cow::Owned(format!("export default {};\n", serde_json::Value::Object(phrases)).into_bytes()),
+    }
+}
+
+fn embedded() -> Vec<Asset> {
+    Vec::from(assets![
+        "answer.js" JAVASCRIPT,
+        "app.js" JAVASCRIPT,
+        "arrivals.js" JAVASCRIPT,
+        "batch.js" JAVASCRIPT,
+        "batch_send.js" JAVASCRIPT,
+        "clock.js" JAVASCRIPT,
+        "conversation.js" JAVASCRIPT,
+        "copy.js" JAVASCRIPT,
+        "counts.js" JAVASCRIPT,
+        "drafts.js" JAVASCRIPT,
+        "files.js" JAVASCRIPT,
+        "form.js" JAVASCRIPT,
+        "groups.js" JAVASCRIPT,
+        "guard.js" JAVASCRIPT,
+        "icon-192.png" "image/png",
+        "icon-512.png" "image/png",
+        "icon-maskable-512.png" "image/png",
+        "icon.svg" "image/svg+xml",
+        "images.js" JAVASCRIPT,
+        "item.js" JAVASCRIPT,
+        "keys.js" JAVASCRIPT,
+        "live.js" JAVASCRIPT,
+        "local_time.js" JAVASCRIPT,
+        "manifest.webmanifest" "application/manifest+json",
+        "menus.js" JAVASCRIPT,
+        "more.js" JAVASCRIPT,
+        "notify.js" JAVASCRIPT,
+        "palette.js" JAVASCRIPT,
+        "passkey.js" JAVASCRIPT,
+        "prefs.js" JAVASCRIPT,
+        "pulse.js" JAVASCRIPT,
+        "put_away.js" JAVASCRIPT,
+        "refresh.js" JAVASCRIPT,
+        "rows.js" JAVASCRIPT,
+        "run.js" JAVASCRIPT,
+        "runs.js" JAVASCRIPT,
+        "snooze.js" JAVASCRIPT,
+        "split.js" JAVASCRIPT,
+        "sw.js" JAVASCRIPT,
+        "swap.js" JAVASCRIPT,
+        "swipe.js" JAVASCRIPT,
+        "tabs.js" JAVASCRIPT,
+        "tell.js" JAVASCRIPT,
+        "throttle.js" JAVASCRIPT,
+        "undo.js" JAVASCRIPT,
+        "words.js" JAVASCRIPT,
+    ])
+}
 
 static BASE: LazyLock<String> = LazyLock::new(|| {
-    let all: Vec<u8> = ASSETS.iter().flat_map(|asset| asset.bytes).copied().collect();
+    let all: Vec<u8> = ASSETS.iter().flat_map(|asset| asset.bytes.iter()).copied().collect();
     let digest = Digest::of(&all).to_string();
     format!("/inbox/assets/{}", digest.get(..16).unwrap_or(&digest))
 });
@@ -114,7 +144,7 @@ static BASE: LazyLock<String> = LazyLock::new(|| {
 static COMPRESSED: LazyLock<Vec<Option<Vec<u8>>>> = LazyLock::new(|| {
     let compress = |asset: &Asset| {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-        encoder.write_all(asset.bytes).ok()?;
+        encoder.write_all(&asset.bytes).ok()?;
         encoder
             .finish()
             .ok()
@@ -123,13 +153,18 @@ static COMPRESSED: LazyLock<Vec<Option<Vec<u8>>>> = LazyLock::new(|| {
     ASSETS.iter().map(compress).collect()
 });
 
-/// The modules that `app.js` imports, so that a page can preload them.
-pub fn modules() -> impl Iterator<Item = &'static str> {
+/// The modules that `app.js` imports in this language, so that a page can preload them.
+pub fn modules(language: Language) -> impl Iterator<Item = &'static str> {
     let scripts = ASSETS
         .iter()
         .map(|asset| asset.name)
         .filter(|name| name.ends_with(".js"));
-    scripts.filter(|name| !matches!(*name, "app.js" | "sw.js"))
+    scripts.filter(move |name| match *name {
+        "app.js" | "sw.js" => false,
+        "words-de.js" => language == Language::German,
+        "words-zh.js" => language == Language::Chinese,
+        _ => true,
+    })
 }
 
 /// The URL prefix of all assets.
@@ -183,12 +218,19 @@ pub async fn worker() -> Response {
     response
 }
 
+#[derive(Template)]
+#[template(path = "offline.html")]
+struct OfflinePage {
+    language: Language,
+}
+
 /// The page that the service worker shows while the hub is unreachable.
 pub async fn offline() -> Response {
-    let mut response = serve_plain("offline.html", ALWAYS_ASK);
-    response
-        .headers_mut()
-        .insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    let page = OfflinePage {
+        language: look::current().language,
+    };
+    let mut response = render(StatusCode::OK, &page);
+    response.headers_mut().insert(header::CACHE_CONTROL, ALWAYS_ASK);
     response
 }
 
@@ -197,7 +239,7 @@ fn find(name: &str) -> Option<&'static Asset> {
 }
 
 fn serve_plain(name: &str, caching: HeaderValue) -> Response {
-    serve(name, caching, find(name).map_or(&[], |asset| asset.bytes))
+    serve(name, caching, find(name).map_or(&[], |asset| &asset.bytes))
 }
 
 fn serve(name: &str, caching: HeaderValue, bytes: &'static [u8]) -> Response {

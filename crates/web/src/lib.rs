@@ -3,6 +3,7 @@
 mod agents;
 mod assets;
 mod item;
+mod language;
 mod layout;
 mod lists;
 mod pulse;
@@ -15,8 +16,11 @@ pub mod text;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::handler::Handler;
+use axum::middleware::from_fn;
 use axum::routing::get;
 use countersign_hub::http::route::NoteRoute;
+use countersign_hub::live::LiveRenderer;
 use countersign_hub::{Hub, Pages};
 use layout::not_found::{no_such_address, no_such_method, redirects};
 use layout::{events, look, page};
@@ -24,7 +28,10 @@ use lists::row;
 
 pub const PAGES: Pages = Pages {
     add_to: add_pages,
-    row: row::html,
+    live: LiveRenderer {
+        row: row::html,
+        outcome: row::outcome_text,
+    },
 };
 
 /// The pages are for people and are not part of the API description.
@@ -47,8 +54,9 @@ fn add_pages(api: Router<Arc<Hub>>) -> Router<Arc<Hub>> {
         .merge(look::router())
         .merge(styleguide::router())
         .merge(redirects())
+        .layer(from_fn(look::with_look))
         .layer(NoteRoute);
     api.merge(pages)
-        .fallback(no_such_address)
-        .method_not_allowed_fallback(no_such_method)
+        .fallback(no_such_address.layer(from_fn(look::with_look)))
+        .method_not_allowed_fallback(no_such_method.layer(from_fn(look::with_look)))
 }

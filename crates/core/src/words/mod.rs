@@ -3,4 +3,5 @@
 pub mod agent_name;
 pub mod asker;
 pub mod excerpt;
+pub mod language;
 pub mod vocabulary;

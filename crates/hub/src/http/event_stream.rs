@@ -7,6 +7,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
+use countersign_core::Language;
 use futures_util::stream;
 use serde_json::json;
 use tokio::sync::watch;
@@ -25,7 +26,7 @@ const RETRY_MILLIS: u64 = 2000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StreamFormat {
-    Web,
+    Web(Language),
     Api,
 }
 
@@ -69,6 +70,9 @@ where
     W: Fn() -> F + Send + 'static,
     F: Future<Output = bool> + Send + 'static,
 {
+    if let StreamFormat::Web(language) = format {
+        hub.live.use_language(language);
+    }
     let source = AllEvents {
         listener: hub.live.listen(last_event_id(headers)),
         format,
@@ -152,8 +156,10 @@ impl SseSource for AllEvents {
 
     async fn next(&mut self) -> Option<Bytes> {
         Some(match self.listener.next().await? {
-            LiveEvent::Rendered(event) if self.format == StreamFormat::Web => event.web.clone(),
-            LiveEvent::Rendered(event) => event.api.clone(),
+            LiveEvent::Rendered(event) => match self.format {
+                StreamFormat::Web(language) => event.web(language),
+                StreamFormat::Api => event.api.clone(),
+            },
             LiveEvent::Resync { id } => record(id, "resync", &json!({})),
         })
     }

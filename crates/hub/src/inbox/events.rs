@@ -2,20 +2,21 @@
 
 use std::sync::Arc;
 
+use countersign_core::Language;
+use countersign_core::asker::asker_name;
 use countersign_core::message::{State, inbox_rank};
 use countersign_protocol::escape::escape;
 use countersign_protocol::id::MessageId;
 use countersign_store::model::PersonView;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::find::find;
 use super::item::shown_hold;
 use super::outcome;
 use crate::Hub;
 use crate::cluster::LiveChange;
-use crate::live::EventDraft;
+use crate::live::{EventDraft, LiveRenderer};
 use crate::problem::Problem;
-use countersign_core::asker::asker_name;
 
 /// Renders and broadcasts changes until the future is dropped.
 pub async fn run(hub: Arc<Hub>) {
@@ -36,7 +37,7 @@ async fn draft(change: LiveChange, hub: &Hub) -> Result<Option<EventDraft>, Prob
     Ok(match change {
         LiveChange::Opened(id) => load(hub, &id).await?.map(|item| arrived("opened", &item, hub)),
         LiveChange::Noticed(id) => load(hub, &id).await?.map(|item| arrived("noticed", &item, hub)),
-        LiveChange::Resolved(id) => load(hub, &id).await?.and_then(|item| resolved(&item)),
+        LiveChange::Resolved(id) => load(hub, &id).await?.and_then(|item| resolved(&item, hub)),
         LiveChange::Held(id) => load(hub, &id).await?.and_then(|item| held(&item, hub)),
         LiveChange::Tracked(id) => Some(moved("tracked", id.to_string())),
         LiveChange::Run(run_id) => Some(moved("run", run_id)),
@@ -67,16 +68,26 @@ fn arrived(kind: &'static str, item: &PersonView, hub: &Hub) -> EventDraft {
     };
     let api = data(&content.title, &content.agent.id);
     // Pages show title and agent as plain text, so hidden characters are escaped here.
-    let mut web = data(&escape(&content.title), &escape(asker_name(message, &item.agent_name)));
-    if let Some(row) = hub.live.row_renderer() {
-        web["html"] = row(item, hub.store.clock().now()).into();
-    }
+    let plain = data(&escape(&content.title), &escape(asker_name(message, &item.agent_name)));
     EventDraft {
         kind,
         about: message.id.to_string(),
-        web,
+        web: in_languages(hub, |language, renderer| {
+            let mut web = plain.clone();
+            if let Some(renderer) = renderer {
+                web["html"] = (renderer.row)(item, hub.store.clock().now(), language).into();
+            }
+            web
+        }),
         api,
     }
+}
+
+/// The data of an event in each language that pages are open in.
+fn in_languages(hub: &Hub, data: impl Fn(Language, Option<LiveRenderer>) -> Value) -> Vec<(Language, Value)> {
+    let renderer = hub.live.renderer();
+    let languages = hub.live.languages();
+    languages.map(|language| (language, data(language, renderer))).collect()
 }
 
 /// A decision is on hold, or was taken back. `None` once the message is resolved: that has an event of its own.
@@ -84,16 +95,19 @@ fn held(item: &PersonView, hub: &Hub) -> Option<EventDraft> {
     let State::Open = item.message.state else { return None };
     let mut draft = arrived("held", item, hub);
     let held = json!(item.message.hold.as_ref().map(shown_hold));
-    draft.web["held"] = held.clone();
+    for (_, data) in &mut draft.web {
+        data["held"] = held.clone();
+    }
     draft.api["held"] = held;
     Some(draft)
 }
 
-fn resolved(item: &PersonView) -> Option<EventDraft> {
+fn resolved(item: &PersonView, hub: &Hub) -> Option<EventDraft> {
     let State::Resolved(resolution) = &item.message.state else {
         return None;
     };
-    let text = outcome::describe(resolution, &item.message.content);
+    let content = &item.message.content;
+    let text = outcome::describe(resolution, content, outcome::ENGLISH);
     let data = |text: &str| {
         json!({
             "id": item.message.id,
@@ -102,7 +116,10 @@ fn resolved(item: &PersonView) -> Option<EventDraft> {
             "at_ms": resolution.resolved_at.as_millis(),
         })
     };
-    let web = data(&escape(&text));
+    let web = in_languages(hub, |language, renderer| match renderer {
+        Some(renderer) => data(&escape(&(renderer.outcome)(resolution, content, language))),
+        None => data(&escape(&text)),
+    });
     let api = data(&text);
     Some(EventDraft {
         kind: "resolved",
@@ -117,7 +134,7 @@ fn moved(kind: &'static str, about: String) -> EventDraft {
     EventDraft {
         kind,
         about,
-        web: data.clone(),
+        web: vec![(Language::English, data.clone())],
         api: data,
     }
 }

@@ -1,4 +1,5 @@
-//! The outcome of a message in words, for lists and events.
+//! The outcome of a message in words, for lists and events. The API has them in English; the pages pass the translation
+//! of a phrase.
 
 use countersign_core::question::{Ask, Question};
 use countersign_core::vocabulary::{Ending, Tone};
@@ -44,6 +45,11 @@ fn label(value: &str, options: &[Choice]) -> String {
 
 const MAX_LINE_CHARS: usize = 1000;
 
+/// Translates an English phrase.
+pub type Wording = fn(&'static str) -> &'static str;
+
+pub const ENGLISH: Wording = |phrase| phrase;
+
 /// The answer as text. Own words of a person are not replaced by a label, even if they equal a choice.
 pub fn answered(resolution: &Resolution, content: &Content) -> Option<String> {
     match resolution.value.as_ref()? {
@@ -53,9 +59,9 @@ pub fn answered(resolution: &Resolution, content: &Content) -> Option<String> {
 }
 
 /// The outcome without its actor: `Approved`, `Answered: Blue`, `Skipped`.
-pub fn describe(resolution: &Resolution, content: &Content) -> String {
-    let label = ending(resolution, content).label;
-    match detail(resolution, content) {
+pub fn describe(resolution: &Resolution, content: &Content, wording: Wording) -> String {
+    let label = wording(ending(resolution, content).label);
+    match detail(resolution, content, wording) {
         Some(detail) => format!("{label}: {}", start_of(detail)),
         None => label.to_owned(),
     }
@@ -67,20 +73,20 @@ pub fn ending(resolution: &Resolution, content: &Content) -> Ending {
 }
 
 /// The words after the ending: the answer, unless the ending says it already.
-pub fn detail(resolution: &Resolution, content: &Content) -> Option<String> {
+pub fn detail(resolution: &Resolution, content: &Content, wording: Wording) -> Option<String> {
     let ending = ending(resolution, content);
     let answer = answered(resolution, content);
     match (resolution.outcome, resolution.defaulted) {
         (Outcome::Expired, true) => Some(match answer {
-            Some(answer) => format!("answered “{answer}” by default"),
-            None => "answered with its default".to_owned(),
+            Some(answer) => wording("answered “{answer}” by default").replace("{answer}", &answer),
+            None => wording("answered with its default").to_owned(),
         }),
-        (Outcome::Expired, false) => Some("no answer in time".to_owned()),
+        (Outcome::Expired, false) => Some(wording("no answer in time").to_owned()),
         _ if ending.tone != Tone::Plain => answer.filter(|answer| is_own_label(resolution, answer)),
         _ => Some(match (answer.as_deref(), resolution.files.len()) {
-            (Some(""), 0) => "an empty text".to_owned(),
-            (Some(""), 1) => "a file".to_owned(),
-            (Some(""), count) => format!("{count} files"),
+            (Some(""), 0) => wording("an empty text").to_owned(),
+            (Some(""), 1) => wording("a file").to_owned(),
+            (Some(""), count) => wording("{count} files").replace("{count}", &count.to_string()),
             _ => return answer,
         }),
     }
@@ -103,11 +109,11 @@ pub fn default_answer(content: &Content) -> Option<Option<String>> {
 }
 
 /// What happens at the expiry: `ends without an answer`.
-pub fn at_expiry(content: &Content) -> String {
+pub fn at_expiry(content: &Content, wording: Wording) -> String {
     match default_answer(content) {
-        None => "ends without an answer".to_owned(),
-        Some(Some(answer)) => format!("will answer “{answer}” by itself"),
-        Some(None) => "will answer with its default by itself".to_owned(),
+        None => wording("ends without an answer").to_owned(),
+        Some(Some(answer)) => wording("will answer “{answer}” automatically").replace("{answer}", &answer),
+        Some(None) => wording("will answer with its default automatically").to_owned(),
     }
 }
 

@@ -29,7 +29,7 @@ fn check_expiry(message: &Message, until: Timestamp, now: Timestamp) -> Result<(
     match message.expires_at {
         Some(expires_at) if until >= expires_at && message.state == State::Open => {
             let left = span(expires_at.since(now));
-            let then = outcome::at_expiry(&message.content);
+            let then = outcome::at_expiry(&message.content, outcome::ENGLISH);
             let text = format!("it expires in {left}, then it {then}; choose an earlier time");
             Err(Problem::invalid("until", text))
         }

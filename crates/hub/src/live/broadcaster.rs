@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
+use countersign_core::{Content, Language, Resolution};
 use countersign_protocol::time::Timestamp;
 use countersign_store::model::PersonView;
 use tokio::sync::{Mutex, MutexGuard, mpsc, watch};
@@ -21,8 +22,14 @@ const MAX_STREAMS_PER_PERSON: usize = 50;
 /// earlier process or another node, and a client cannot resume at a position of another replay buffer.
 const IDS_PER_MILLISECOND: u64 = 1 << 20;
 
-/// The HTML of a list row. The pages register it, and it runs once per change, however many people look on.
-pub type RowRenderer = fn(&PersonView, Timestamp) -> String;
+/// The parts of an event that only pages can make. It runs once per change and language, however many people look on.
+#[derive(Clone, Copy)]
+pub struct LiveRenderer {
+    /// The HTML of a list row.
+    pub row: fn(&PersonView, Timestamp, Language) -> String,
+    /// The outcome of a message in words, without its actor.
+    pub outcome: fn(&Resolution, &Content, Language) -> String,
+}
 
 pub struct LiveBroadcaster {
     replay: RwLock<LiveReplayBuffer>,
@@ -38,7 +45,9 @@ pub struct LiveBroadcaster {
     pub connection_limit: Arc<ConnectionLimit>,
     stopping: watch::Receiver<bool>,
     cluster: Arc<Cluster>,
-    row_renderer: OnceLock<RowRenderer>,
+    renderer: OnceLock<LiveRenderer>,
+    /// Pages in these languages were open since the start of this process.
+    languages: [AtomicBool; Language::ALL.len()],
 }
 
 impl LiveBroadcaster {
@@ -63,17 +72,33 @@ impl LiveBroadcaster {
             ),
             stopping,
             cluster,
-            row_renderer: OnceLock::new(),
+            renderer: OnceLock::new(),
+            languages: Default::default(),
         })
     }
 
     /// Events carry HTML from here on. The first registration stays.
-    pub fn render_rows_with(&self, renderer: RowRenderer) {
-        let _ = self.row_renderer.set(renderer);
+    pub fn render_with(&self, renderer: LiveRenderer) {
+        let _ = self.renderer.set(renderer);
     }
 
-    pub fn row_renderer(&self) -> Option<RowRenderer> {
-        self.row_renderer.get().copied()
+    pub fn renderer(&self) -> Option<LiveRenderer> {
+        self.renderer.get().copied()
+    }
+
+    /// The languages that events are rendered in: English, and those of the pages that were opened.
+    pub fn languages(&self) -> impl Iterator<Item = Language> {
+        let pairs = Language::ALL.into_iter().zip(&self.languages);
+        pairs
+            .filter(|(language, is_used)| *language == Language::English || is_used.load(Ordering::Relaxed))
+            .map(|(language, _)| language)
+    }
+
+    /// Renders events in this language from here on.
+    pub fn use_language(&self, language: Language) {
+        for (known, is_used) in Language::ALL.into_iter().zip(&self.languages) {
+            is_used.fetch_or(known == language, Ordering::Relaxed);
+        }
     }
 
     /// Publishes a change on all nodes. Call it after the commit. It never blocks and never fails, and costs almost

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use countersign_core::Language;
 use serde_json::Value;
 
 #[derive(Debug)]
@@ -11,10 +12,20 @@ pub struct RenderedEvent {
     pub kind: &'static str,
     /// The id of the message or run that changed.
     pub about: String,
-    /// The complete SSE record for pages, with HTML in it.
-    pub web: Bytes,
+    /// The complete SSE record for pages, with HTML in it, per language. The first one is for all other languages too.
+    web: Vec<(Language, Bytes)>,
     /// The complete SSE record for terminals and scripts.
     pub api: Bytes,
+}
+
+impl RenderedEvent {
+    /// The record for a page in this language.
+    pub fn web(&self, language: Language) -> Bytes {
+        let own = self.web.iter().find(|(own, _)| *own == language);
+        own.or(self.web.first())
+            .map(|(_, record)| record.clone())
+            .unwrap_or_default()
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -37,7 +48,7 @@ impl LiveEvent {
     /// Size in the replay buffer.
     pub fn bytes(&self) -> usize {
         match self {
-            Self::Rendered(event) => event.web.len() + event.api.len(),
+            Self::Rendered(event) => event.web.iter().map(|(_, record)| record.len()).sum::<usize>() + event.api.len(),
             Self::Resync { .. } => 0,
         }
     }
@@ -47,13 +58,18 @@ impl LiveEvent {
 pub struct EventDraft {
     pub kind: &'static str,
     pub about: String,
-    pub web: Value,
+    /// The data for pages, in one language or several; never empty.
+    pub web: Vec<(Language, Value)>,
     pub api: Value,
 }
 
 impl EventDraft {
     pub fn numbered(self, id: u64) -> RenderedEvent {
-        let web = record(id, self.kind, &self.web);
+        let web = self
+            .web
+            .iter()
+            .map(|(language, data)| (*language, record(id, self.kind, data)));
+        let web = web.collect();
         let api = record(id, self.kind, &self.api);
         RenderedEvent {
             id,

@@ -7,6 +7,6 @@ pub mod listener;
 mod listener_count;
 mod replay;
 
-pub use broadcaster::{LiveBroadcaster, RowRenderer};
+pub use broadcaster::{LiveBroadcaster, LiveRenderer};
 pub use event::{EventDraft, LiveEvent, RenderedEvent, record};
 pub use listener::LiveListener;

@@ -11,7 +11,7 @@ use crate::admin::{self, health, openapi};
 use crate::doors::{a2h, hap, runs as run_door};
 use crate::http::route::Named;
 use crate::inbox;
-use crate::live::RowRenderer;
+use crate::live::LiveRenderer;
 use crate::problem::Problem;
 
 /// Adds routes and keeps a list of them; a test compares the list with the API description.
@@ -138,7 +138,7 @@ fn admin_routes(routes: Routes) -> Routes {
 pub struct Pages {
     /// Adds the routes of the pages, and the replies to unknown addresses.
     pub add_to: fn(Router<Arc<Hub>>) -> Router<Arc<Hub>>,
-    pub row: RowRenderer,
+    pub live: LiveRenderer,
 }
 
 /// The hub for programs: everything but the pages.
@@ -158,6 +158,6 @@ pub fn api() -> Router<Arc<Hub>> {
 }
 
 pub fn router(hub: Arc<Hub>, pages: Pages) -> Router {
-    hub.live.render_rows_with(pages.row);
+    hub.live.render_with(pages.live);
     (pages.add_to)(api()).with_state(hub)
 }

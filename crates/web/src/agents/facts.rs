@@ -6,6 +6,7 @@ use countersign_hub::Hub;
 use countersign_protocol::time::Timestamp;
 use countersign_store::ops::agent::{AgentFigures, FiguresOf};
 
+use crate::language::{counted, say};
 use crate::layout::formatting::{percent, span};
 use crate::layout::page::PageError;
 
@@ -31,12 +32,13 @@ impl AgentFacts {
         let answered = figures.decided - figures.skipped;
         Self {
             volume: match figures.received {
-                1 => "1 message".to_owned(),
-                count if figures.is_capped => format!("{count}+ messages"),
-                count => format!("{count} messages"),
+                count if figures.is_capped => say!("{count}+ messages", count = count),
+                count => counted(count, "{count} message", "{count} messages"),
             },
             median: figures.median.map_or_else(none, span),
-            denied: percent(figures.denied, answered).map_or_else(none, |share| format!("{share} % of {answered}")),
+            denied: percent(figures.denied, answered).map_or_else(none, |share| {
+                say!("{share} % of {whole}", share = share, whole = answered)
+            }),
         }
     }
 }

@@ -13,6 +13,7 @@ use countersign_store::ops::agent::{AgentOverview, ListAgentOverviews};
 
 use super::agent_href;
 use super::presence_mark::PresenceMark;
+use crate::language::t;
 use crate::layout::avatar::Avatar;
 use crate::layout::filters;
 use crate::layout::formatting::{DisplayTime, display_time};
@@ -69,7 +70,7 @@ pub async fn agents(
     for agent in found {
         rows.push(row(&hub, agent).await?);
     }
-    let layout = PageLayout::of(&hub, &user, &request, PageSection::Agents, "Agents").await?;
+    let layout = PageLayout::of(&hub, &user, &request, PageSection::Agents, t("Agents")).await?;
     Ok(render(StatusCode::OK, &AgentsPage { layout, rows, is_cut }))
 }
 

@@ -24,6 +24,7 @@ use super::reply::ReplyBox;
 use super::thread::{EntryState, ThreadEntry};
 use super::{ADDRESS, agent_href};
 use crate::item::{AnswerView, FormAnswerCell};
+use crate::language::t;
 use crate::layout::avatar::Avatar;
 use crate::layout::filters;
 use crate::layout::form::FormFields;
@@ -91,8 +92,8 @@ impl Refusal {
     /// The message without its field name, because it is shown beside the field.
     fn text(&self) -> String {
         match self.problem() {
-            Problem::InvalidField { message, .. } => message.clone(),
-            other => other.message(),
+            Problem::InvalidField { message, .. } => t(message).to_owned(),
+            other => t(&other.message()).to_owned(),
         }
     }
 }

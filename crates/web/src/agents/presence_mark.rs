@@ -6,6 +6,7 @@ use countersign_protocol::hap::CueKind;
 use countersign_store::ops::agent::AgentOverview;
 use countersign_store::ops::terminal::OpenCues;
 
+use crate::language::t;
 use crate::layout::page::PageError;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,17 +25,17 @@ impl PresenceMark {
             CueState::Waiting => Self {
                 state: "waiting",
                 badge_class: "good",
-                text: "waiting now",
+                text: t("waiting now"),
             },
             CueState::Paused => Self {
                 state: "paused",
                 badge_class: "good",
-                text: "paused, waiting",
+                text: t("paused, waiting"),
             },
             CueState::Gone => Self {
                 state: "gone",
                 badge_class: "warn",
-                text: "gone",
+                text: t("gone"),
             },
         }
     }
@@ -48,7 +49,7 @@ impl PresenceMark {
         let idle = Self {
             state: "idle",
             badge_class: "",
-            text: "idle",
+            text: t("idle"),
         };
         if agent.open == 0 {
             return Ok(Some(idle));

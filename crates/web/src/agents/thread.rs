@@ -13,6 +13,7 @@ use countersign_store::ops::terminal::WRITTEN_AHEAD;
 
 use super::presence_mark::PresenceMark;
 use crate::item::{AnswerFile, AnswerView, HeldView, answer_files, answer_view};
+use crate::language::t;
 use crate::layout::avatar::Avatar;
 use crate::layout::formatting::{self, DisplayTime, Expiry};
 use crate::layout::page::PageError;
@@ -86,7 +87,7 @@ impl ThreadEntry {
         Ok(Self {
             id: message.id.to_string(),
             rev: rev(message, &state),
-            kind_label: kind_label(content.kind_word()),
+            kind_label: t(kind_label(content.kind_word())),
             priority: content.priority.as_str(),
             title: text::title(&content.title),
             body,
@@ -100,9 +101,9 @@ impl ThreadEntry {
         Self {
             id: item.error.id.clone(),
             rev: String::new(),
-            kind_label: "unreadable",
+            kind_label: t("unreadable"),
             priority: "normal",
-            title: text::title(UNREADABLE_TITLE),
+            title: text::title(t(UNREADABLE_TITLE)),
             body: None,
             is_cut: false,
             received: formatting::display_time(item.received_at),
@@ -165,7 +166,7 @@ fn answer(item: &PersonView, resolution: &Resolution) -> ThreadAnswer {
     let is_note = was_queued || resolution.outcome == Outcome::Cancelled;
     ThreadAnswer {
         ending: ending(resolution, content),
-        text: detail(resolution, content),
+        text: detail(resolution, content, t),
         value: answer_view(resolution, content, false),
         avatar: Avatar::of(name, name),
         is_of_person: person.is_some(),

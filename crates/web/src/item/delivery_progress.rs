@@ -6,6 +6,7 @@ use countersign_core::{Actor, Outcome, Resolution};
 use countersign_store::model::{Delivery, PersonView};
 
 use super::presence::AgentPresence;
+use crate::language::{say, t};
 use crate::layout::formatting::{DisplayTime, display_time};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +44,7 @@ pub struct DeliveryProgress {
 pub fn delivery_progress(item: &PersonView, resolution: &Resolution, presence: &AgentPresence) -> DeliveryProgress {
     let mut steps = vec![DeliveryStep::new(
         "done",
-        "Decided",
+        t("Decided"),
         Some(display_time(resolution.resolved_at)),
     )];
     if RunOrigin::of(&item.message.source).is_some() {
@@ -57,7 +58,7 @@ pub fn delivery_progress(item: &PersonView, resolution: &Resolution, presence: &
     let is_its_own = resolution.actor == Actor::agent(&item.message.content.agent.id);
     let fetched = item
         .fetched_at
-        .map(|at| DeliveryStep::new("done", "Fetched by the agent", Some(display_time(at))));
+        .map(|at| DeliveryStep::new("done", t("Fetched by the agent"), Some(display_time(at))));
     let arrived = fetched.is_some() || is_its_own;
     let state = item.delivery.as_ref().map(|delivery| delivery.state);
     let can_retry = item.delivery.as_ref().is_some_and(|delivery| match delivery.state {
@@ -67,8 +68,8 @@ pub fn delivery_progress(item: &PersonView, resolution: &Resolution, presence: &
     });
     match &item.delivery {
         Some(delivery) => steps.extend(push_steps(delivery)),
-        None if is_its_own => steps.push(DeliveryStep::new("done", "The agent did this itself", None)),
-        None if arrived => steps.push(DeliveryStep::new("done", "Waited for the agent", None)),
+        None if is_its_own => steps.push(DeliveryStep::new("done", t("The agent did this itself"), None)),
+        None if arrived => steps.push(DeliveryStep::new("done", t("Waited for the agent"), None)),
         None => steps.push(waiting_step(presence)),
     }
     steps.extend(fetched);
@@ -82,47 +83,59 @@ pub fn delivery_progress(item: &PersonView, resolution: &Resolution, presence: &
 /// A run lives in the hub, so it gets the answer as soon as it is stored.
 fn run_step_text(outcome: Outcome) -> &'static str {
     match outcome {
-        Outcome::Answered => "The run goes on with it",
-        Outcome::Cancelled => "The run ended before anybody answered",
-        Outcome::Expired => "The run does not wait any longer",
-        Outcome::Declined | Outcome::Completed | Outcome::Dismissed => "The run was told",
+        Outcome::Answered => t("The run goes on with it"),
+        Outcome::Cancelled => t("The run ended before it was answered"),
+        Outcome::Expired => t("The run does not wait any longer"),
+        Outcome::Declined | Outcome::Completed | Outcome::Dismissed => t("The run was told"),
     }
 }
 
 fn waiting_step(presence: &AgentPresence) -> DeliveryStep {
     let text = match presence {
-        AgentPresence::Waiting => "Being handed to the agent, which waits for it",
+        AgentPresence::Waiting => t("Being handed to the agent, which waits for it"),
         AgentPresence::RecentlySeen { .. }
         | AgentPresence::Gone { .. }
         | AgentPresence::NeverSeen
-        | AgentPresence::Cue { .. } => "Waiting for the agent to fetch it",
+        | AgentPresence::Cue { .. } => t("Waiting for the agent to fetch it"),
     };
     DeliveryStep::new("now", text, None)
 }
 
 fn push_steps(delivery: &Delivery) -> Vec<DeliveryStep> {
     let attempts = delivery.attempts;
-    let to = format!("to {}", delivery.host);
+    let host = &delivery.host;
     match delivery.state {
         DeliveryState::Delivered => {
             vec![DeliveryStep::new(
                 "done",
-                format!("Delivered {to}"),
+                say!("Delivered to {host}", host = host),
                 delivery.delivered_at.map(display_time),
             )]
         }
         DeliveryState::Failed => {
-            let text = format!("Not delivered {to}, given up after attempt {attempts}");
+            let text = say!(
+                "Not delivered to {host}, given up after attempt {count}",
+                host = host,
+                count = attempts
+            );
             vec![DeliveryStep {
                 more: failure_reason(delivery),
                 ..DeliveryStep::new("failed", text, None)
             }]
         }
         DeliveryState::Pending if attempts == 0 => {
-            vec![DeliveryStep::new("now", format!("Being delivered {to}"), None)]
+            vec![DeliveryStep::new(
+                "now",
+                say!("Being delivered to {host}", host = host),
+                None,
+            )]
         }
         DeliveryState::Pending => {
-            let text = format!("Not delivered {to} yet, attempt {attempts} failed");
+            let text = say!(
+                "Not delivered to {host} yet, attempt {count} failed",
+                host = host,
+                count = attempts
+            );
             let step = DeliveryStep::new("now", text, None);
             vec![DeliveryStep {
                 more: failure_reason(delivery),
@@ -140,9 +153,9 @@ pub fn failure_reason(delivery: &Delivery) -> Option<String> {
     let reason = error.strip_prefix(&given_up).unwrap_or(error);
     // "answered 503" needs a subject.
     Some(if reason.starts_with("answered ") {
-        format!("it {reason}")
+        say!("it {reason}", reason = reason)
     } else {
-        reason.to_owned()
+        t(reason).to_owned()
     })
 }
 

@@ -28,7 +28,7 @@ use countersign_hub::Hub;
 pub use answer::control::ControlShape;
 pub use answer::form_errors::FormErrors;
 pub use answer::parse::{ParsedAnswer, normalize_newlines, parse_answer, takes_own_words};
-pub use answer::roles::{approval, denial};
+pub use answer::roles::{approval, choice_label, denial};
 pub use answer::{AnswerForm, AnswerInput, RefusedAttempt};
 pub use delivery_progress::failure_reason;
 pub use neighbours::origin::item_query;

@@ -10,8 +10,10 @@ use countersign_store::model::PersonView;
 use serde_json::Value;
 
 use super::answer::control::{plain, value_label};
+use super::answer::roles::choice_label;
 use super::delivery_progress::{DeliveryProgress, delivery_progress};
 use super::presence::AgentPresence;
+use crate::language::t;
 use crate::layout::formatting::{self, DisplayTime};
 
 /// Longer answers are shown below the sentence instead of in it.
@@ -68,7 +70,7 @@ impl OutcomeView {
     pub fn of(item: &PersonView, resolution: &Resolution, presence: AgentPresence) -> Self {
         let message = &item.message;
         let content = &message.content;
-        let text = detail(resolution, content);
+        let text = detail(resolution, content, t);
         let is_long = |text: &String| text.chars().count() > MAX_SENTENCE_CHARS || text.contains('\n');
         Self {
             ending: ending(resolution, content),
@@ -119,7 +121,7 @@ fn offered(resolution: &Resolution, content: &Content) -> Vec<OfferedChoice> {
         Some(_) | None => Vec::new(),
     };
     let choice = |option: &Choice| OfferedChoice {
-        label: option.label.clone(),
+        label: choice_label(option).to_owned(),
         is_chosen: chosen.contains(&option.value.as_str()),
     };
     options.iter().map(choice).collect()

@@ -25,6 +25,7 @@ use super::part::PartContent;
 use super::presence::AgentPresence;
 use super::trail::{TrailView, trail};
 use super::undo::held::HeldView;
+use crate::language::t;
 use crate::layout::filters;
 use crate::layout::form::FormFields;
 use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render};
@@ -70,20 +71,20 @@ impl PanelState<'_> {
     fn notice(&self, message: &Message, user: &SignedInUser) -> &'static str {
         match (self, &message.state) {
             (Self::View | Self::Preview { .. }, _) => "",
-            (Self::Refused { faults, .. }, _) if !faults.of(OPEN_STEPS).is_empty() => "Not sent yet.",
-            (Self::Refused { .. }, _) => "Please fix the marked fields.",
-            (Self::NotAllowed { .. }, _) => "Not sent: only other people can answer this.",
+            (Self::Refused { faults, .. }, _) if !faults.of(OPEN_STEPS).is_empty() => t("Not sent yet."),
+            (Self::Refused { .. }, _) => t("Please fix the marked fields."),
+            (Self::NotAllowed { .. }, _) => t("Not sent: only other people can answer this."),
             (Self::Late { .. }, State::Resolved(first)) if first.actor == user.actor() => {
-                "You already answered this. Your second answer was not used."
+                t("You already answered this. Your second answer was not used.")
             }
             (Self::Late { .. }, State::Resolved(first)) if first.outcome == Outcome::Expired => {
-                "It expired before your answer arrived. Your answer was not used."
+                t("It expired before your answer arrived. Your answer was not used.")
             }
-            (Self::AlreadySent, _) => "Too late to undo: the answer was sent.",
+            (Self::AlreadySent, _) => t("Too late to undo: the answer was sent."),
             (Self::Late { .. }, _) if is_held_by(message, user) => {
-                "You already answered this. Your second answer was not used."
+                t("You already answered this. Your second answer was not used.")
             }
-            (Self::Late { .. }, _) => "Already answered. Your answer was not used.",
+            (Self::Late { .. }, _) => t("Already answered. Your answer was not used."),
         }
     }
 }

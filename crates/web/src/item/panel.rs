@@ -10,6 +10,7 @@ use super::answer::{AnswerForm, RefusedAttempt};
 use super::outcome::OutcomeView;
 use super::presence::AgentPresence;
 use super::undo::held::HeldView;
+use crate::language::{say, t};
 use crate::layout::formatting::actor_name;
 use crate::layout::signed_in_user::SignedInUser;
 use crate::lists::row::may_answer;
@@ -92,15 +93,25 @@ pub fn why(message: &Message, user: &SignedInUser) -> String {
     let me = user.actor();
     let resolvers = &message.content.resolvers;
     let others = resolvers.iter().filter(|actor| **actor != me).map(actor_name);
-    let asks = match &message.source {
-        Source::Runs(_) => "The run asks",
-        Source::A2h(_) | Source::Hap(_) => "The agent asks",
+    let is_run = match &message.source {
+        Source::Runs(_) => true,
+        Source::A2h(_) | Source::Hap(_) => false,
     };
+    let people = in_words(others);
     match (resolvers.contains(&me), resolvers.len()) {
-        (true, 1) => format!("{asks} you, and only you can answer."),
-        (true, _) => format!("{asks} you and {}. The first answer counts.", in_words(others)),
-        (false, 0) => "The agent named no one who can answer.".to_owned(),
-        (false, _) => format!("{asks} {}.", in_words(others)),
+        (true, 1) if is_run => t("The run asks you, and only you can answer.").to_owned(),
+        (true, 1) => t("The agent asks you, and only you can answer.").to_owned(),
+        (true, _) if is_run => say!(
+            "The run asks you and {people}. The first answer counts.",
+            people = people
+        ),
+        (true, _) => say!(
+            "The agent asks you and {people}. The first answer counts.",
+            people = people
+        ),
+        (false, 0) => t("The agent named no one who can answer.").to_owned(),
+        (false, _) if is_run => say!("The run asks {people}.", people = people),
+        (false, _) => say!("The agent asks {people}.", people = people),
     }
 }
 
@@ -113,11 +124,13 @@ fn in_words<'n>(names: impl Iterator<Item = &'n str>) -> String {
     match names[..] {
         [] => String::new(),
         [one] => one.to_owned(),
-        [ref first @ .., last] if names.len() <= MAX_NAMED => format!("{} and {last}", first.join(", ")),
-        _ => format!(
-            "{} and {} others",
-            names[..MAX_NAMED].join(", "),
-            names.len() - MAX_NAMED
+        [ref first @ .., last] if names.len() <= MAX_NAMED => {
+            say!("{people} and {last}", people = first.join(", "), last = last)
+        }
+        _ => say!(
+            "{people} and {count} others",
+            people = names[..MAX_NAMED].join(", "),
+            count = names.len() - MAX_NAMED
         ),
     }
 }

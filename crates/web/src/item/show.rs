@@ -11,6 +11,7 @@ use countersign_hub::inbox::find::find;
 use countersign_hub::problem::Problem;
 
 use super::page::{PanelState, page};
+use crate::language::t;
 use crate::layout::filters;
 use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render};
 use crate::layout::signed_in_user::SignedInUser;
@@ -47,8 +48,8 @@ pub async fn missing(
     why: Problem,
 ) -> Result<Response, PageError> {
     let (title, gone) = match why {
-        Problem::NotFound { .. } => ("Nothing here", false),
-        Problem::Gone => ("No longer kept", true),
+        Problem::NotFound { .. } => (t("Nothing here"), false),
+        Problem::Gone => (t("No longer kept"), true),
         other => return Err(other.into()),
     };
     let layout = PageLayout::of(hub, user, request, PageSection::Item, title).await?;

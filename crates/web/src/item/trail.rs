@@ -7,6 +7,7 @@ use countersign_store::StoreError;
 use countersign_store::model::{AuditRow, PersonView};
 use countersign_store::ops::message::audit::Trail;
 
+use crate::language::{error_text, t};
 use crate::layout::formatting::{DisplayTime, actor_name, display_time};
 use crate::layout::page::PageError;
 
@@ -31,7 +32,9 @@ pub async fn trail(hub: &Hub, item: &PersonView) -> Result<TrailView, PageError>
     for subject in std::iter::once(id.to_owned()).chain(of_delivery) {
         match hub.store.run(Trail { subject }).await {
             Ok(rows) => view.entries.extend(rows.into_iter().map(entry)),
-            Err(error @ StoreError::AuditBroken { .. }) => view.fault = Some(Problem::from(error).message()),
+            Err(error @ StoreError::AuditBroken { .. }) => {
+                view.fault = Some(error_text(&Problem::from(error).message()))
+            }
             Err(error) => return Err(error.into()),
         }
     }
@@ -50,14 +53,14 @@ fn entry(AuditRow { entry, .. }: AuditRow) -> TrailEntry {
 /// What the actor did. Events of later versions are shown as they are.
 fn in_words(event: &str) -> &str {
     match event {
-        "submitted" => "submitted it",
-        "answered" => "answered",
-        "declined" => "skipped it",
-        "completed" => "marked it done",
-        "dismissed" => "could not do it",
-        "cancelled" => "withdrew it",
-        "expired" => "let it expire",
-        "delivery.retried" => "asked for the delivery to be tried again",
+        "submitted" => t("submitted it"),
+        "answered" => t("answered"),
+        "declined" => t("skipped it"),
+        "completed" => t("marked it done"),
+        "dismissed" => t("could not do it"),
+        "cancelled" => t("withdrew it"),
+        "expired" => t("let it expire"),
+        "delivery.retried" => t("asked for the delivery to be tried again"),
         other => other,
     }
 }

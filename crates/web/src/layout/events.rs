@@ -10,6 +10,7 @@ use axum::routing::get;
 use countersign_hub::Hub;
 use countersign_hub::http::event_stream::{StreamFormat, stream};
 
+use super::look;
 use super::page::PageError;
 use super::signed_in_user::SignedInUser;
 
@@ -23,12 +24,19 @@ async fn events(State(hub): State<Arc<Hub>>, headers: HeaderMap) -> Result<Respo
     let Some(user) = SignedInUser::from_headers(&headers, &hub).await? else {
         return Err(PageError::SignedOut);
     };
+    let language = look::current().language;
     let context = (Arc::clone(&hub), headers.clone());
     let is_authorized = move || {
         let (hub, headers) = context.clone();
         async move { is_signed_in(&hub, &headers).await }
     };
-    Ok(stream(&hub, &user.name, &headers, StreamFormat::Web, is_authorized)?)
+    Ok(stream(
+        &hub,
+        &user.name,
+        &headers,
+        StreamFormat::Web(language),
+        is_authorized,
+    )?)
 }
 
 /// A store outage does not count as an ended session.

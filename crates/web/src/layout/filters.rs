@@ -1,9 +1,12 @@
-//! Template filters for text from agents: they escape hidden characters; askama escapes the HTML afterwards.
+//! Template filters for text from agents, which escape hidden characters, and for the words of the pages, which translate
+//! them. Askama escapes the HTML afterwards.
 
 use std::fmt::Display;
 
 use askama::Values;
 use countersign_protocol::escape::{escape, escape_lines};
+
+use crate::language::{self, Pieces};
 
 /// For text on one line.
 #[askama::filter_fn]
@@ -15,4 +18,28 @@ pub fn visible(text: impl Display, _: &dyn Values) -> askama::Result<String> {
 #[askama::filter_fn]
 pub fn visible_lines(text: impl Display, _: &dyn Values) -> askama::Result<String> {
     Ok(escape_lines(&text.to_string()))
+}
+
+/// Translates an English phrase of the pages.
+#[askama::filter_fn]
+pub fn t(phrase: impl Display, _: &dyn Values) -> askama::Result<String> {
+    Ok(language::t(&phrase.to_string()).to_owned())
+}
+
+/// Puts a value in the place `{name}` of a translated phrase.
+#[askama::filter_fn]
+pub fn with<V: Display>(text: impl Display, _: &dyn Values, name: &str, value: V) -> askama::Result<String> {
+    Ok(language::fill(&text.to_string(), &[(name, &value)]))
+}
+
+/// Translates one of two phrases, by the number, which takes the place `{count}`.
+#[askama::filter_fn]
+pub fn counted(count: impl Display, _: &dyn Values, one: &str, several: &str) -> askama::Result<String> {
+    Ok(language::counted(count, one, several))
+}
+
+/// Translates a phrase and splits it at its places, for tags in the middle of a sentence.
+#[askama::filter_fn]
+pub fn pieces(phrase: &str, _: &dyn Values) -> askama::Result<Pieces> {
+    Ok(Pieces::of(language::t(phrase)))
 }

@@ -1,12 +1,15 @@
 //! Formatting that the pages share: times, durations, sizes and outcomes.
 
+use std::fmt::Display;
 use std::time::Duration;
 
-pub use countersign_core::vocabulary::span;
+use countersign_core::vocabulary;
 use countersign_core::{Actor, Message};
 use countersign_hub::inbox::outcome;
 use countersign_hub::problem::Problem;
 use countersign_protocol::time::Timestamp;
+
+use crate::language::{counted, error_text, fill, say, t};
 
 /// A time for a `<time>` element; a script converts it to the user's time zone.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,8 +37,7 @@ pub fn size(bytes: u64) -> String {
     const KIB: u64 = 1024;
     const MIB: u64 = 1024 * KIB;
     match bytes {
-        1 => "1 byte".to_owned(),
-        0..KIB => format!("{bytes} bytes"),
+        0..KIB => counted(bytes, "1 byte", "{count} bytes"),
         KIB..MIB => format!("{} KiB", bytes / KIB),
         _ if bytes.is_multiple_of(MIB) => format!("{} MiB", bytes / MIB),
         _ => format!("{}.{} MiB", bytes / MIB, bytes % MIB * 10 / MIB),
@@ -50,8 +52,8 @@ pub fn actor_name(actor: &Actor) -> &str {
 /// An error in words for people: a person is named as on the pages.
 pub fn problem_text(problem: &Problem) -> String {
     match problem {
-        Problem::AlreadyTerminal { message, .. } => message.replacen(", by human:", ", by ", 1),
-        other => other.message(),
+        Problem::AlreadyTerminal { message, .. } => error_text(&message.replacen(", by human:", ", by ", 1)),
+        other => error_text(&other.message()),
     }
 }
 
@@ -64,11 +66,29 @@ pub fn percent(part: usize, whole: usize) -> Option<usize> {
 pub fn waited(since: Timestamp, now: Timestamp) -> String {
     let seconds = now.since(since).as_secs();
     match seconds {
-        0..60 => format!("{seconds} s"),
-        60..3600 => format!("{} min", seconds / 60),
-        3600..86_400 => format!("{} h", seconds / 3600),
-        _ => format!("{} d", seconds / 86_400),
+        0..60 => in_unit(seconds, "s"),
+        60..3600 => in_unit(seconds / 60, "min"),
+        3600..86_400 => in_unit(seconds / 3600, "h"),
+        _ => in_unit(seconds / 86_400, "d"),
     }
+}
+
+/// Formats a duration in its two largest units: `4 min 10 s`.
+pub fn span(duration: Duration) -> String {
+    let english = vocabulary::span(duration);
+    let words: Vec<&str> = english.split(' ').collect();
+    let pairs = words.chunks_exact(2).map(|pair| in_unit(pair[0], pair[1]));
+    pairs.collect::<Vec<_>>().join(" ")
+}
+
+fn in_unit(count: impl Display, unit: &str) -> String {
+    let phrase = match unit {
+        "s" => t("{count} s"),
+        "min" => t("{count} min"),
+        "h" => t("{count} h"),
+        _ => t("{count} d"),
+    };
+    fill(phrase, &[("count", &count)])
 }
 
 const WARNING_AGE: Duration = Duration::from_secs(15 * 60);
@@ -97,21 +117,24 @@ pub struct Expiry {
 pub fn expiry(message: &Message, now: Timestamp) -> Option<Expiry> {
     let at = message.expires_at?;
     let short = match outcome::default_answer(&message.content) {
-        None => "unanswered".to_owned(),
-        Some(Some(answer)) => format!("then answers “{answer}”"),
-        Some(None) => "then answers its default".to_owned(),
+        None => t("unanswered").to_owned(),
+        Some(Some(answer)) => say!("then answers “{answer}”", answer = answer),
+        Some(None) => t("then answers its default").to_owned(),
     };
     Some(Expiry {
         at: display_time(at),
         left: span(at.since(now)),
-        text: outcome::at_expiry(&message.content),
+        text: outcome::at_expiry(&message.content, t),
         short,
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use countersign_core::Language;
+
     use super::*;
+    use crate::layout::look::in_language;
 
     #[test]
     fn shares_are_rounded_and_nothing_has_no_share() {
@@ -133,6 +156,14 @@ mod tests {
 
     fn at(seconds: i64) -> Timestamp {
         Timestamp::from_millis(1_780_000_000_000 + seconds * 1000)
+    }
+
+    #[test]
+    fn durations_are_in_the_language_of_the_reader() {
+        let long = Duration::from_secs(250);
+        assert_eq!(span(long), "4 min 10 s");
+        assert_eq!(in_language(Language::German, || span(long)), "4 min 10 s");
+        assert_eq!(in_language(Language::Chinese, || span(long)), "4 分 10 秒");
     }
 
     #[test]

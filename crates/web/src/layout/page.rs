@@ -8,6 +8,7 @@ use axum::extract::{FromRequestParts, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use countersign_core::Language;
 use countersign_hub::Hub;
 use countersign_hub::problem::Problem;
 use countersign_store::StoreError;
@@ -20,9 +21,10 @@ use super::avatar::Avatar;
 use super::filters;
 use super::form::FormFields;
 use super::formatting::problem_text;
-use super::look::{Density, Look, Theme};
+use super::look::{self, Density, Look, Theme};
 use super::signed_in_user::SignedInUser;
 use crate::assets;
+use crate::language::{error_text, say, t};
 use crate::lists::row::person_mark;
 
 /// Content security policy: resources come only from this hub, there are no inline scripts or styles, and scripts may
@@ -64,7 +66,7 @@ impl PageRequest {
         Self {
             fragment: parts.headers.contains_key("x-fragment"),
             path,
-            look: Look::from_headers(&parts.headers),
+            look: look::current(),
         }
     }
 
@@ -156,6 +158,10 @@ impl PageLayout {
         Density::ALL
     }
 
+    pub fn languages(&self) -> [Language; 3] {
+        Language::ALL
+    }
+
     /// The avatar of the signed-in user.
     pub fn avatar(&self) -> Avatar {
         Avatar::of(&self.person, &self.person)
@@ -187,7 +193,7 @@ impl PageLayout {
     }
 
     pub fn modules(&self) -> impl Iterator<Item = &'static str> {
-        assets::modules()
+        assets::modules(self.look.language)
     }
 
     /// The layout without a signed-in user.
@@ -237,7 +243,7 @@ pub async fn counts(
     if !request.fragment {
         return Ok(see_other("/inbox"));
     }
-    let layout = PageLayout::of(&hub, &user, &request, PageSection::List, "Inbox").await?;
+    let layout = PageLayout::of(&hub, &user, &request, PageSection::List, t("Inbox")).await?;
     Ok(render(StatusCode::OK, &CountsPage { layout }))
 }
 
@@ -338,10 +344,18 @@ impl IntoResponse for PageError {
             Self::SignedOut => (Problem::Unauthenticated, true),
             Self::Problem(problem) => (problem, false),
         };
-        let layout = PageLayout::anonymous(&PageRequest::default(), PageSection::Settings, "Not possible");
+        let request = PageRequest {
+            look: look::current(),
+            ..PageRequest::default()
+        };
+        let layout = PageLayout::anonymous(&request, PageSection::Settings, t("Not possible"));
         let message = match &problem {
-            _ if signed_out => "You are signed out.".to_owned(),
-            Problem::Unavailable { id } => format!("{} (the log has the reason under {id})", problem.message()),
+            _ if signed_out => t("You are signed out.").to_owned(),
+            Problem::Unavailable { id } => say!(
+                "{message} (the log has the reason under {id})",
+                message = error_text(&problem.message()),
+                id = id
+            ),
             _ => problem_text(&problem),
         };
         let status = problem.status();

@@ -21,6 +21,7 @@ use super::form::{FormFields, MAX_FORM_BYTES, MAX_LONG_FORM_BYTES, check_csrf, c
 use super::formatting::size;
 use super::page::PageError;
 use super::signed_in_user::SignedInUser;
+use crate::language::say;
 
 /// Bytes read at most. More than the file limits allow is read and discarded, to be able to name the file that is too
 /// large.
@@ -175,7 +176,7 @@ async fn read_parts(body: Body, boundary: String, accepts_files: bool) -> Result
         if count > MAX_PARTS {
             return Err(Problem::invalid(
                 "form",
-                format!("send at most {MAX_PARTS} form fields"),
+                say!("send at most {count} form fields", count = MAX_PARTS),
             ));
         }
         let name = field.name().unwrap_or_default().to_owned();
@@ -218,7 +219,10 @@ impl FormParts {
         if self.typed_bytes > MAX_FORM_BYTES {
             return Err(Problem::invalid(
                 "form",
-                format!("the text must be shorter than {}", size(MAX_FORM_BYTES as u64)),
+                say!(
+                    "the text must be shorter than {size}",
+                    size = size(MAX_FORM_BYTES as u64)
+                ),
             ));
         }
         self.typed.push((name, text));
@@ -258,9 +262,16 @@ impl FormParts {
         let large = self.too_large.iter().map(|name| {
             let each = size(MAX_FILE_BYTES);
             let together = size(MAX_FILES_BYTES);
-            format!("{name} is too large: each file may have {each}, and all files together {together}")
+            say!(
+                "{name} is too large: each file may have {each}, and all files together {together}",
+                name = name,
+                each = each,
+                together = together
+            )
         });
-        let many = self.too_many.then(|| format!("attach at most {MAX_FILES} files"));
+        let many = self
+            .too_many
+            .then(|| say!("attach at most {count} files", count = MAX_FILES));
         large.chain(many).chain(self.name_fault()).collect()
     }
 
@@ -280,7 +291,10 @@ impl FormParts {
 fn multipart_problem(error: &multer::Error) -> Problem {
     match error {
         multer::Error::StreamSizeExceeded { limit } | multer::Error::FieldSizeExceeded { limit, .. } => {
-            Problem::invalid("form", format!("the form must be smaller than {}", size(*limit)))
+            Problem::invalid(
+                "form",
+                say!("the form must be smaller than {size}", size = size(*limit)),
+            )
         }
         _ => Problem::malformed("the upload was cut off; send the form again"),
     }

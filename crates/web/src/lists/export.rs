@@ -11,7 +11,7 @@ use axum::routing::get;
 use countersign_core::State as MessageState;
 use countersign_core::search::SearchQuery;
 use countersign_hub::Hub;
-use countersign_hub::inbox::outcome::{detail, ending};
+use countersign_hub::inbox::outcome::{ENGLISH, detail, ending};
 use countersign_hub::problem::Problem;
 use countersign_protocol::time::Timestamp;
 use countersign_store::StoreError;
@@ -158,7 +158,7 @@ impl ExportedItem {
             seconds: resolution.resolved_at.since(message.received_at).as_secs(),
             outcome: resolution.outcome.as_str(),
             ending: ending(resolution, content).label,
-            answer: shown(detail(resolution, content)),
+            answer: shown(detail(resolution, content, ENGLISH)),
             actor: resolution.actor.to_string(),
             comment: shown(resolution.comment.clone()),
         })

@@ -25,6 +25,7 @@ use super::export::ADDRESS as EXPORT;
 use super::open::{ActiveFilter, FilterForm, FilterSuggestions, PAGE_SIZE};
 use super::query::{TypedSearch, total_text};
 use super::row::{DeliveryLabel, ListKind, MessageRow, RowOutcome, rows};
+use crate::language::t;
 use crate::layout::filters;
 use crate::layout::form::FormFields;
 use crate::layout::formatting;
@@ -77,7 +78,7 @@ async fn history(
         ..row(&hub, item, ListKind::History, now, &user)
     };
     let page = HistoryPage {
-        layout: PageLayout::of(&hub, &user, &request, PageSection::History, "History").await?,
+        layout: PageLayout::of(&hub, &user, &request, PageSection::History, t("History")).await?,
         rows: rows(&page.items, now, row),
         active: filter_form.active(ADDRESS),
         suggestions: FilterSuggestions::by(page.items.iter().flatten()),
@@ -155,7 +156,7 @@ fn outcome(item: &PersonView, resolution: &Resolution) -> RowOutcome {
     let message = &item.message;
     RowOutcome {
         ending: ending(resolution, &message.content),
-        text: detail(resolution, &message.content).map(start_of),
+        text: detail(resolution, &message.content, t).map(start_of),
         actor: formatting::actor_name(&resolution.actor).to_owned(),
         at: formatting::display_time(resolution.resolved_at),
         took: formatting::span(resolution.resolved_at.since(message.received_at)),

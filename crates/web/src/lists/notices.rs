@@ -19,6 +19,7 @@ use countersign_store::ops::list::Notices;
 use super::batch::{BatchAction, BatchResult};
 use super::open::PAGE_SIZE;
 use super::row::{ListKind, MessageRow, RowForm, rows};
+use crate::language::t;
 use crate::layout::filters;
 use crate::layout::form::{FormFields, PostedForm};
 use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, back, render, see_other};
@@ -67,7 +68,7 @@ async fn notices(
         }
     };
     let page = NoticesPage {
-        layout: PageLayout::of(&hub, &user, &request, PageSection::Notices, "Notices").await?,
+        layout: PageLayout::of(&hub, &user, &request, PageSection::Notices, t("Notices")).await?,
         rows: rows(&page.items, now, row),
         first: before.map(|_| "/inbox/notices".to_owned()),
         next: page.next.map(|seq| format!("/inbox/notices?before={seq}")),

@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use super::open::{FilterForm, FilterSuggestions, MenuEntry, PAGE_SIZE, views};
 use super::row::encoded;
+use crate::language::{say, t};
 use crate::layout::page::PageError;
 use crate::layout::signed_in_user::SignedInUser;
 use crate::settings::pages;
@@ -32,14 +33,14 @@ struct Command {
 async fn palette(State(hub): State<Arc<Hub>>, user: SignedInUser) -> Result<Response, PageError> {
     let form = FilterForm::default();
     let views = views::entries(&hub, &user, &form).await?;
-    let mut commands = labelled("View", views);
-    commands.extend(labelled("Sort", form.orders()));
+    let mut commands = labelled(t("View"), views);
+    commands.extend(labelled(t("Sort"), form.orders()));
     if user.may_decide() {
-        commands.extend(labelled("Show", form.scopes()));
+        commands.extend(labelled(t("Show"), form.scopes()));
     }
     commands.extend(filters(&hub, &user).await?);
     commands.extend(pages(user.is_owner()).map(|(text, href)| Command {
-        text: format!("Settings: {text}"),
+        text: format!("{}: {}", t("Settings"), t(text)),
         href: href.to_owned(),
     }));
     Ok(Json(commands).into_response())
@@ -47,7 +48,7 @@ async fn palette(State(hub): State<Arc<Hub>>, user: SignedInUser) -> Result<Resp
 
 fn labelled(label: &str, entries: impl IntoIterator<Item = MenuEntry>) -> Vec<Command> {
     let command = |entry: MenuEntry| Command {
-        text: format!("{label}: {}", entry.text),
+        text: format!("{label}: {}", t(&entry.text)),
         href: entry.href,
     };
     entries.into_iter().map(command).collect()
@@ -66,7 +67,12 @@ async fn filters(hub: &Hub, user: &SignedInUser) -> Result<Vec<Command>, PageErr
     let page = hub.store.run(latest).await?;
     let known = FilterSuggestions::by(page.items.iter().flatten());
     let filter = |name: &str, value: &str, text: &str| Command {
-        text: format!("Filter {name}: {text}"),
+        text: match name {
+            "kind" => say!("Filter kind: {text}", text = t(text)),
+            "agent" => say!("Filter agent: {text}", text = text),
+            "project" => say!("Filter project: {text}", text = text),
+            _ => say!("Filter tag: {text}", text = text),
+        },
         href: format!("/inbox?{name}={}", encoded(value)),
     };
     let kinds = kinds_to_decide().map(|(kind, label)| filter("kind", kind, label));

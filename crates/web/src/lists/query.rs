@@ -6,6 +6,8 @@ use countersign_store::ops::search::SearchTotal;
 
 use super::row::encoded;
 
+use crate::language::{counted, say};
+
 /// A typed search.
 #[derive(Debug, Default)]
 pub struct TypedSearch {
@@ -79,9 +81,8 @@ pub fn total_text(total: SearchTotal) -> String {
         _ => format!("{},{:03}", count / 1_000, count % 1_000),
     };
     match (count, is_more) {
-        (1, false) => "1 result".to_owned(),
-        (_, false) => format!("{number} results"),
-        (_, true) => format!("{number}+ results"),
+        (_, true) => say!("{count}+ results", count = number),
+        (_, false) => counted(number, "1 result", "{count} results"),
     }
 }
 

@@ -18,6 +18,7 @@ use super::notices::seq_of;
 use super::open::PAGE_SIZE;
 use super::query::{FilterHint, TypedSearch, total_text};
 use super::row::{ListKind, MessageRow, encoded, rows};
+use crate::language::t;
 use crate::layout::filters;
 use crate::layout::form::FormFields;
 use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render};
@@ -64,7 +65,7 @@ async fn search(
         .await?;
     let now = hub.store.clock().now();
     let address = format!("{ADDRESS}?q={}", encoded(&typed.text));
-    let mut layout = PageLayout::of(&hub, &user, &request, PageSection::Search, "Search").await?;
+    let mut layout = PageLayout::of(&hub, &user, &request, PageSection::Search, t("Search")).await?;
     let row = |item: &PersonView| MessageRow {
         marks: typed.marks(item),
         ..history::row(&hub, item, ListKind::Search, now, &user)

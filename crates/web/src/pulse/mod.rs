@@ -23,6 +23,7 @@ use self::chart::{Bar, Chart};
 use self::figures::{AgentGroup, AgentVolume, Figures, SPANS};
 use self::period::Period;
 use crate::agents::agent_href;
+use crate::language::{say, t};
 use crate::layout::avatar::Avatar;
 use crate::layout::filters;
 use crate::layout::form::FormFields;
@@ -89,7 +90,7 @@ async fn pulse(
         agents.push(agent_line(&hub, group, volume.clone()).await?);
     }
     let page = PulsePage {
-        layout: PageLayout::of(&hub, &user, &request, PageSection::Pulse, "Pulse").await?,
+        layout: PageLayout::of(&hub, &user, &request, PageSection::Pulse, t("Pulse")).await?,
         period,
         waiting: facts.waiting,
         oldest: facts.oldest.map(display_time),
@@ -124,13 +125,13 @@ fn volume_chart(figures: &Figures, period: Period, since: Timestamp) -> Chart {
     let bars = figures.steps.iter().enumerate().map(|(nth, tones)| {
         let counted = LEGEND.iter().filter(|(tone, _)| tones.count(*tone) > 0);
         let parts: Vec<String> = counted
-            .map(|(tone, word)| format!("{} {word}", tones.count(*tone)))
+            .map(|(tone, words)| say!("{count} {words}", count = tones.count(*tone), words = t(words)))
             .collect();
         let label = period.label_of(since, nth);
         Bar {
             title: match parts.as_slice() {
-                [] => format!("{label}: none"),
-                parts => format!("{label}: {}", parts.join("; ")),
+                [] => say!("{label}: none", label = label),
+                parts => say!("{label}: {figures}", label = label, figures = parts.join("; ")),
             },
             label,
             parts: LEGEND.map(|(tone, _)| (tone.as_str(), tones.count(tone))).to_vec(),
@@ -141,8 +142,8 @@ fn volume_chart(figures: &Figures, period: Period, since: Timestamp) -> Chart {
 
 fn duration_chart(figures: &Figures) -> Chart {
     let bars = SPANS.iter().zip(figures.spans).map(|((_, label), count)| Bar {
-        title: format!("{label}: {count}"),
-        label: (*label).to_owned(),
+        title: say!("{label}: {figures}", label = t(label), figures = count),
+        label: t(label).to_owned(),
         parts: vec![("accent", count)],
     });
     Chart::of(bars.collect())

@@ -4,10 +4,24 @@ use std::time::Duration;
 
 use countersign_protocol::time::Timestamp;
 
+use crate::language::{fill, t};
+
 const HOUR: Duration = Duration::from_secs(3600);
 const DAY: Duration = Duration::from_secs(24 * 3600);
-const MONTHS: [&str; 12] = [
-    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+/// A date in each month.
+const DATES: [&str; 12] = [
+    "{day} Jan",
+    "{day} Feb",
+    "{day} Mar",
+    "{day} Apr",
+    "{day} May",
+    "{day} Jun",
+    "{day} Jul",
+    "{day} Aug",
+    "{day} Sep",
+    "{day} Oct",
+    "{day} Nov",
+    "{day} Dec",
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,12 +104,16 @@ impl Period {
 fn day_label(iso: &str) -> Option<String> {
     let month: usize = iso.get(5..7)?.parse().ok()?;
     let day: u32 = iso.get(8..10)?.parse().ok()?;
-    Some(format!("{day} {}", MONTHS.get(month.checked_sub(1)?)?))
+    let date = DATES.get(month.checked_sub(1)?)?;
+    Some(fill(t(date), &[("day", &day)]))
 }
 
 #[cfg(test)]
 mod tests {
+    use countersign_core::Language;
+
     use super::*;
+    use crate::layout::look::in_language;
 
     fn at(text: &str) -> Timestamp {
         Timestamp::parse_rfc3339(text).expect("a time")
@@ -116,6 +134,16 @@ mod tests {
         assert_eq!(Period::Day.step_of(start, at("2026-03-01T16:59:59Z")), 0);
         assert_eq!(Period::Day.step_of(start, now), 23);
         assert_eq!(Period::Day.label_of(start, 23), "15:00");
+    }
+
+    #[test]
+    fn days_are_in_the_language_of_the_reader() {
+        let start = at("2026-03-02T00:00:00Z");
+        let label = |language| in_language(language, || Period::Week.label_of(start, 0));
+        assert_eq!(
+            Language::ALL.map(label),
+            ["2 Mar", "2. März", "3月2日"].map(str::to_owned)
+        );
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::text::{SafeHtml, markdown_with_images};
 pub struct RunPageAsk {
     pub id: String,
     pub agent_name: String,
-    /// The words after the agent's name.
+    /// The headline, with a place for the agent's name.
     pub text: &'static str,
     pub title: String,
     pub body: Option<SafeHtml>,
@@ -71,9 +71,9 @@ impl RunPageAsk {
             id: message.id.to_string(),
             agent_name: asker_name(message, &item.agent_name).to_owned(),
             text: match wait.kind {
-                PendingKind::Input => "waits for an answer",
-                PendingKind::Permission => "wants to run this",
-                PendingKind::Question => "has a question",
+                PendingKind::Input => "{agent} waits for an answer",
+                PendingKind::Permission => "{agent} wants to run this",
+                PendingKind::Question => "{agent} has a question",
             },
             title: message.content.title.clone(),
             body: message.content.body.as_deref().map(markdown_with_images),

@@ -3,6 +3,8 @@
 use countersign_hub::inbox::runs::RunOverview;
 use countersign_protocol::runs::RunStatus;
 
+use crate::language::t;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunLabel {
     pub text: &'static str,
@@ -14,12 +16,12 @@ impl RunLabel {
     pub fn of(run: &RunOverview) -> Self {
         let is_waiting = !run.waiting.is_empty();
         let (text, badge_class) = match run.status {
-            RunStatus::Pending => ("prepared, not started", ""),
-            RunStatus::Running if is_waiting => ("waiting for an answer", "warn"),
-            RunStatus::Running => ("running", "good"),
-            RunStatus::Completed => ("completed", ""),
-            RunStatus::Error => ("failed", "bad"),
-            RunStatus::Cancelled => ("stopped", ""),
+            RunStatus::Pending => (t("prepared, not started"), ""),
+            RunStatus::Running if is_waiting => (t("waiting for an answer"), "warn"),
+            RunStatus::Running => (t("running"), "good"),
+            RunStatus::Completed => (t("completed"), ""),
+            RunStatus::Error => (t("failed"), "bad"),
+            RunStatus::Cancelled => (t("stopped"), ""),
         };
         Self { text, badge_class }
     }

@@ -6,6 +6,7 @@ use countersign_hub::inbox::runs::{
 use countersign_protocol::runs::Usage;
 use countersign_protocol::time::Timestamp;
 
+use crate::language::say;
 use crate::layout::formatting::{DisplayTime, display_time, size, span};
 use crate::text::{SafeHtml, markdown};
 
@@ -312,5 +313,9 @@ pub fn tokens(usage: Usage) -> String {
     if (prompt_tokens, completion_tokens) == (0, 0) {
         return String::new();
     }
-    format!("{prompt_tokens} tokens in, {completion_tokens} out")
+    say!(
+        "{input} tokens in, {output} out",
+        input = prompt_tokens,
+        output = completion_tokens
+    )
 }

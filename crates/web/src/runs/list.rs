@@ -16,6 +16,7 @@ use countersign_protocol::time::Timestamp;
 use countersign_store::ops::run::RunCursor;
 
 use super::label::{RunLabel, STATUS_FILTERS};
+use crate::language::t;
 use crate::layout::filters;
 use crate::layout::form::FormFields;
 use crate::layout::formatting::{DisplayTime, display_time, span, waited};
@@ -87,10 +88,10 @@ pub async fn list(
     let (found, next) = runs(&hub, run_query).await?;
     let now = hub.store.clock().now();
     let page = RunsPage {
-        layout: PageLayout::of(&hub, &user, &request, PageSection::Runs, "Runs").await?,
+        layout: PageLayout::of(&hub, &user, &request, PageSection::Runs, t("Runs")).await?,
         kinds: STATUS_FILTERS
             .map(|(kind, text)| StatusFilter {
-                text,
+                text: t(text),
                 href: address(kind, None),
                 is_shown: kind == word,
             })
@@ -168,7 +169,7 @@ fn ask(wait: &countersign_runs::PendingAskView, now: Timestamp) -> RunRowAsk {
     let prompt = wait.prompt.as_deref().and_then(countersign_core::excerpt::title);
     RunRowAsk {
         href: format!("/inbox/items/{}", wait.message_id),
-        prompt: prompt.unwrap_or_else(|| "an input".to_owned()),
+        prompt: prompt.unwrap_or_else(|| t("an input").to_owned()),
         agent_name: wait.agent_name.clone(),
         since: display_time(wait.since),
         waited: waited(wait.since, now),

@@ -17,6 +17,7 @@ use super::ask::{LaterAsk, RunPageAsk};
 use super::label::RunLabel;
 use super::lines::{LineKind, NoteContent, RunProgress, StepEnding, TimelineLine, lines};
 use crate::item::{AnswerInput, ControlShape, PartContent};
+use crate::language::t;
 use crate::layout::filters;
 use crate::layout::form::FormFields;
 use crate::layout::formatting::{DisplayTime, display_time, span, waited};
@@ -204,6 +205,6 @@ async fn missing(hub: &Hub, user: &SignedInUser, request: &PageRequest, why: Pro
     if !matches!(why, Problem::NotFound { .. }) {
         return Err(why.into());
     }
-    let layout = PageLayout::of(hub, user, request, PageSection::Run, "No such run").await?;
+    let layout = PageLayout::of(hub, user, request, PageSection::Run, t("No such run")).await?;
     Ok(render(why.status(), &MissingRunPage { layout }))
 }

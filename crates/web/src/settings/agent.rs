@@ -19,6 +19,7 @@ use url::form_urlencoded::byte_serialize;
 
 use super::agents::credentials_flash;
 use super::flash::{DoneQuery, FlashMessage};
+use crate::language::t;
 use crate::layout::filters;
 use crate::layout::form::OwnerForm;
 use crate::layout::formatting::{DisplayTime, display_time};
@@ -129,7 +130,7 @@ pub async fn rotate(
         let hours: u64 = fields.text("overlap_hours").parse().map_err(|_| {
             Problem::invalid(
                 "overlap_hours",
-                "give the whole number of hours that the old credentials stay valid",
+                t("give the whole number of hours that the old credentials stay valid"),
             )
         })?;
         rotate_agent(&hub, id, Some(hours.saturating_mul(3600)), user.actor().to_string()).await
@@ -210,7 +211,7 @@ pub async fn remove_secret(State(hub): State<Arc<Hub>>, posted: OwnerForm) -> Re
     };
     if !hub.store.run(removal).await? {
         return Err(Problem::NotFound {
-            message: "this secret no longer exists".to_owned(),
+            message: t("this secret no longer exists").to_owned(),
         }
         .into());
     }

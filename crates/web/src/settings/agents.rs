@@ -13,6 +13,7 @@ use countersign_store::ops::admin::agents::ListAgents;
 use countersign_store::ops::admin::callbacks::ListHosts;
 
 use super::flash::{DoneQuery, FlashMessage, ReadyLine};
+use crate::language::{say, t};
 use crate::layout::filters;
 use crate::layout::form::OwnerForm;
 use crate::layout::formatting::{DisplayTime, display_time};
@@ -72,7 +73,7 @@ async fn show(
             seen_at,
         });
     }
-    let layout = PageLayout::of(hub, user, request, PageSection::Settings, "Agents").await?;
+    let layout = PageLayout::of(hub, user, request, PageSection::Settings, t("Agents")).await?;
     let page = AgentsPage { layout, flash, agents };
     Ok(render(page.flash.status(), &page))
 }
@@ -80,16 +81,17 @@ async fn show(
 /// New credentials, which are shown only once.
 pub fn credentials_flash(hub: &Hub, user: &SignedInUser, id: &str, made: AgentCredentials) -> FlashMessage {
     let ready = ready_lines(hub.agent_url(), user.actor().as_str(), id, &made.token);
-    let lines = vec![("Token", made.token), ("Signing key", made.signing_key)];
+    let lines = vec![(t("Token"), made.token), (t("Signing key"), made.signing_key)];
     match made.old_valid_until {
         Some(until) => FlashMessage::secret_until(
-            format!(
-                "New credentials of {id}. Give the receiver of pushes both keys first: the first call with the new token retires the old key. The old token works until"
+            say!(
+                "New credentials of {id}. Give the receiver of pushes both keys first: the first call with the new token retires the old key. The old token works until",
+                id = id
             ),
             display_time(until),
             lines,
         ),
-        None => FlashMessage::secret(format!("Credentials of {id}"), lines),
+        None => FlashMessage::secret(say!("Credentials of {id}", id = id), lines),
     }
     .with_ready(ready)
     .warn_if(is_local(hub))
@@ -105,12 +107,12 @@ fn ready_lines(url: &str, person: &str, id: &str, token: &str) -> Vec<ReadyLine>
     );
     vec![
         ReadyLine::new(
-            "Environment",
+            t("Environment"),
             format!("export COUNTERSIGN_URL={url}\nexport COUNTERSIGN_AGENT={id}\nexport COUNTERSIGN_TOKEN={token}"),
         ),
         ReadyLine::new("curl", ask),
         ReadyLine::new(
-            "GitHub Actions secret",
+            t("GitHub Actions secret"),
             format!("gh secret set COUNTERSIGN_TOKEN --body {token}"),
         ),
     ]
@@ -121,7 +123,7 @@ pub async fn add(State(hub): State<Arc<Hub>>, request: PageRequest, posted: Owne
     let id = fields.text("id").trim();
     let added = async {
         let alg = SignatureAlg::parse(fields.text("signature_alg"))
-            .ok_or_else(|| Problem::invalid("signature_alg", "choose hmac-sha256 or ed25519"))?;
+            .ok_or_else(|| Problem::invalid("signature_alg", t("choose hmac-sha256 or ed25519")))?;
         let reuse = fields.text("reuse") == id;
         add_agent(&hub, id, alg, reuse, user.actor().to_string()).await
     };

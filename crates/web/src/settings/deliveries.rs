@@ -13,6 +13,7 @@ use countersign_store::ops::deliver::Deliveries;
 
 use super::flash::{DoneQuery, FlashMessage};
 use crate::item::failure_reason;
+use crate::language::t;
 use crate::layout::filters;
 use crate::layout::form::OwnerForm;
 use crate::layout::formatting::{DisplayTime, display_time};
@@ -74,7 +75,7 @@ pub async fn page(
             .await?;
         deliveries.extend(found.into_iter().map(DeliveryRow::from));
     }
-    let layout = PageLayout::of(&hub, &user, &request, PageSection::Settings, "Deliveries").await?;
+    let layout = PageLayout::of(&hub, &user, &request, PageSection::Settings, t("Deliveries")).await?;
     let page = DeliveriesPage {
         layout,
         flash: FlashMessage::from_query(&query),

@@ -7,6 +7,7 @@ use axum::http::StatusCode;
 use axum::http::request::Parts;
 use countersign_hub::problem::Problem;
 
+use crate::language::{say, t};
 use crate::layout::form::FormFields;
 use crate::layout::formatting::DisplayTime;
 
@@ -95,7 +96,7 @@ impl FlashMessage {
         let done = DONE
             .iter()
             .find(|(known, _)| *known == query.done)
-            .map(|(_, text)| *text);
+            .map(|(_, text)| t(text));
         Self {
             done,
             ..Self::default()
@@ -164,11 +165,19 @@ impl From<Problem> for FlashMessage {
         let error = FlashError {
             status: problem.status(),
             field,
-            message: problem.message(),
+            message: translated(&problem),
         };
         Self {
             error: Some(error),
             ..Self::default()
         }
+    }
+}
+
+/// The field and the message in the language of the reader. A message of the hub that has values in it is in English.
+fn translated(problem: &Problem) -> String {
+    match problem {
+        Problem::InvalidField { field, message } => say!("{field}: {message}", field = t(field), message = t(message)),
+        other => t(&other.message()).to_owned(),
     }
 }

@@ -8,13 +8,14 @@ use countersign_hub::Hub;
 use countersign_hub::problem::Problem;
 use countersign_store::ops::account::passkey::RemovePasskey;
 
+use crate::language::t;
 use crate::layout::form::PostedForm;
 use crate::layout::page::{PageError, see_other};
 
 pub async fn remove(State(hub): State<Arc<Hub>>, posted: PostedForm) -> Result<Response, PageError> {
     let PostedForm { user, fields } = posted;
     let missing = || Problem::NotFound {
-        message: "this passkey no longer exists".to_owned(),
+        message: t("this passkey no longer exists").to_owned(),
     };
     let id = URL_SAFE_NO_PAD.decode(fields.text("id")).map_err(|_| missing())?;
     let removal = RemovePasskey {

@@ -13,6 +13,7 @@ use countersign_hub::problem::Problem;
 use countersign_store::ops::admin::people::{AccountChange, AddPerson, ListPeople, SetRole};
 
 use super::flash::{DoneQuery, FlashMessage};
+use crate::language::{say, t};
 use crate::layout::filters;
 use crate::layout::form::OwnerForm;
 use crate::layout::formatting::{DisplayTime, display_time};
@@ -61,30 +62,30 @@ async fn show(
         created_at: display_time(person.created_at),
     };
     let people = hub.store.run(ListPeople).await?.into_iter().map(row).collect();
-    let layout = PageLayout::of(hub, user, request, PageSection::Settings, "People").await?;
+    let layout = PageLayout::of(hub, user, request, PageSection::Settings, t("People")).await?;
     let page = PeoplePage { layout, flash, people };
     Ok(render(page.flash.status(), &page))
 }
 
 fn sign_in_methods(has_password: bool, passkeys: i64) -> String {
     match (has_password, passkeys) {
-        (false, 0) => "by link only".to_owned(),
-        (true, 0) => "password".to_owned(),
-        (false, count) => format!("passkeys: {count}"),
-        (true, count) => format!("password, passkeys: {count}"),
+        (false, 0) => t("by link only").to_owned(),
+        (true, 0) => t("password").to_owned(),
+        (false, count) => say!("passkeys: {count}", count = count),
+        (true, count) => say!("password, passkeys: {count}", count = count),
     }
 }
 
 fn role_of(text: &str) -> Result<Role, Problem> {
     text.parse()
-        .map_err(|_| Problem::invalid("role", "choose owner, resolver or viewer"))
+        .map_err(|_| Problem::invalid("role", t("choose owner, resolver or viewer")))
 }
 
 /// A one-time sign-in link for an existing person.
 async fn link_for(hub: &Hub, name: &str, actor: &str) -> Result<FlashMessage, Problem> {
     let (link, expires_at) = new_link(hub, name, actor).await?.ok_or_else(|| no_person(name))?;
-    let title = format!("Give this link to {name}. It signs in once, until");
-    Ok(FlashMessage::secret_until(title, display_time(expires_at), vec![("Link", link)]).warn_if(is_local(hub)))
+    let title = say!("Give this link to {name}. It signs in once, until", name = name);
+    Ok(FlashMessage::secret_until(title, display_time(expires_at), vec![(t("Link"), link)]).warn_if(is_local(hub)))
 }
 
 pub async fn invite(
@@ -106,7 +107,10 @@ pub async fn invite(
         add_person(&hub, person).await.map_err(|problem| match problem {
             Problem::AlreadyExists { .. } => Problem::invalid(
                 "name",
-                format!("{name} already exists; make a new sign-in link for them below"),
+                say!(
+                    "{name} already exists; make a new sign-in link for them below",
+                    name = name
+                ),
             ),
             other => other,
         })?;
@@ -139,7 +143,7 @@ pub async fn role(State(hub): State<Arc<Hub>>, request: PageRequest, posted: Own
             AccountChange::NotFound => Err(no_person(&name)),
             AccountChange::LastOwner => Err(Problem::invalid(
                 "role",
-                "the last owner must stay an owner; make another person an owner first",
+                t("the last owner must stay an owner; make another person an owner first"),
             )),
         }
     };

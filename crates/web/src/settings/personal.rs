@@ -17,11 +17,13 @@ use countersign_store::ops::account::password::{PasswordOf, SetPassword};
 use countersign_store::ops::message::hold::UndoSeconds;
 
 use super::flash::{DoneQuery, FlashMessage};
+use crate::language::t;
 use crate::layout::filters;
 use crate::layout::form::PostedForm;
 use crate::layout::formatting::{DisplayTime, display_time};
 use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render, see_other};
 use crate::layout::signed_in_user::SignedInUser;
+use crate::sign_in::device_label;
 use crate::sign_in::password;
 use crate::sign_in::proof::IdentityProof;
 
@@ -76,7 +78,7 @@ pub async fn show(
 ) -> Result<Response, PageError> {
     let person = user.name.clone();
     let page = PersonalPage {
-        layout: PageLayout::of(hub, user, request, PageSection::Settings, "Settings").await?,
+        layout: PageLayout::of(hub, user, request, PageSection::Settings, t("Settings")).await?,
         role: user.role.as_str(),
         has_password: hub.store.run(PasswordOf { person: person.clone() }).await?.is_some(),
         passkeys: passkeys(hub, &person).await?,
@@ -128,7 +130,10 @@ async fn credentials(hub: &Hub, user: &SignedInUser, kind: CredentialKind) -> Re
             .filter(|_| is_token && credential.label != start_label)
             .map(str::to_owned),
         id: credential.id,
-        label: credential.label,
+        label: match is_token {
+            true => credential.label,
+            false => device_label::translated(&credential.label),
+        },
         created_at: display_time(credential.created_at),
     };
     Ok(found.into_iter().map(row).collect())
@@ -150,7 +155,7 @@ pub async fn set_password(
         if new != again {
             return Err(Problem::invalid(
                 "again",
-                "the two passwords differ; type the same one twice",
+                t("the two passwords differ; type the same one twice"),
             ));
         }
         password::check_new(&user.name, new)?;

@@ -12,6 +12,7 @@ use countersign_store::model::json_text;
 use countersign_store::ops::account::setting::PutSetting;
 
 use super::flash::{DoneQuery, FlashMessage};
+use crate::language::{say, t};
 use crate::layout::filters;
 use crate::layout::form::OwnerForm;
 use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render, see_other};
@@ -42,7 +43,7 @@ async fn show(
     lines: String,
     flash: FlashMessage,
 ) -> Result<Response, PageError> {
-    let layout = PageLayout::of(hub, user, request, PageSection::Settings, "Rejection reasons").await?;
+    let layout = PageLayout::of(hub, user, request, PageSection::Settings, t("Rejection reasons")).await?;
     let page = PresetsPage { layout, flash, lines };
     Ok(render(page.flash.status(), &page))
 }
@@ -53,7 +54,11 @@ pub async fn save(State(hub): State<Arc<Hub>>, request: PageRequest, posted: Own
     let reasons: Vec<&str> = typed.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let too_long = reasons.iter().any(|reason| reason.chars().count() > MAX_PRESET_CHARS);
     if reasons.len() > MAX_PRESETS || too_long {
-        let message = format!("give at most {MAX_PRESETS} reasons of at most {MAX_PRESET_CHARS} characters");
+        let message = say!(
+            "give at most {reasons} reasons of at most {characters} characters",
+            reasons = MAX_PRESETS,
+            characters = MAX_PRESET_CHARS
+        );
         return show(
             &hub,
             &user,

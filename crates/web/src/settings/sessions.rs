@@ -6,6 +6,7 @@ use countersign_hub::Hub;
 use countersign_hub::problem::Problem;
 use countersign_store::ops::account::credential::{CredentialKind, EndCredential, EndOtherSessions};
 
+use crate::language::t;
 use crate::layout::form::PostedForm;
 use crate::layout::page::{PageError, see_other};
 
@@ -24,7 +25,7 @@ pub async fn end(State(hub): State<Arc<Hub>>, posted: PostedForm) -> Result<Resp
         .await?
     {
         return Err(Problem::NotFound {
-            message: "this session has already ended".to_owned(),
+            message: t("this session has already ended").to_owned(),
         }
         .into());
     }

@@ -13,6 +13,7 @@ use countersign_store::ops::admin::people::AddPersonToken;
 
 use super::flash::{FlashMessage, ReadyLine};
 use super::personal;
+use crate::language::t;
 use crate::layout::form::PostedForm;
 use crate::layout::page::{PageError, PageRequest, see_other};
 use crate::lists::onboarding::is_local;
@@ -42,7 +43,7 @@ pub async fn add(State(hub): State<Arc<Hub>>, request: PageRequest, posted: Post
     let url = hub.agent_url().to_owned();
     let ready = vec![
         ReadyLine::new(
-            "Environment",
+            t("Environment"),
             format!("export COUNTERSIGN_URL={url}\nexport COUNTERSIGN_TOKEN={}", token.text),
         ),
         ReadyLine::new(
@@ -51,7 +52,7 @@ pub async fn add(State(hub): State<Arc<Hub>>, request: PageRequest, posted: Post
         ),
     ];
     let lines = vec![("COUNTERSIGN_URL", url), ("COUNTERSIGN_TOKEN", token.text)];
-    let flash = FlashMessage::secret("Your new token", lines);
+    let flash = FlashMessage::secret(t("Your new token"), lines);
     let flash = flash.with_ready(ready).warn_if(is_local(&hub));
     personal::show(&hub, &user, &request, flash).await
 }

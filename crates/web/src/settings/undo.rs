@@ -10,6 +10,7 @@ use countersign_hub::problem::Problem;
 use countersign_store::ops::message::hold::SetUndoSeconds;
 
 use super::personal;
+use crate::language::say;
 use crate::layout::form::PostedForm;
 use crate::layout::page::{PageError, PageRequest, see_other};
 
@@ -21,7 +22,7 @@ pub async fn save(
     let PostedForm { user, fields } = posted;
     let seconds: Option<u32> = fields.text("undo_seconds").trim().parse().ok();
     let Some(seconds) = seconds.filter(|seconds| *seconds <= MAX_UNDO_SECONDS) else {
-        let message = format!("give whole seconds from 0 (no undo) to {MAX_UNDO_SECONDS}");
+        let message = say!("give whole seconds from 0 (no undo) to {most}", most = MAX_UNDO_SECONDS);
         return personal::show(&hub, &user, &request, Problem::invalid("undo_seconds", message).into()).await;
     };
     let person = user.name.clone();

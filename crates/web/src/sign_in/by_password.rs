@@ -15,6 +15,7 @@ use countersign_store::ops::account::password::PasswordOf;
 use super::anonymous::{AnonymousForm, FormToken};
 use super::loopback::is_loopback_ip;
 use super::session::{NewBrowserSession, end_previous_session};
+use crate::language::t;
 use crate::layout::filters;
 use crate::layout::form::FormFields;
 use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, back, render, see_other};
@@ -60,7 +61,7 @@ fn shown(
 ) -> Result<Response, PageError> {
     let form_token = FormToken::of(hub, headers)?;
     let page = SignInPage {
-        layout: PageLayout::anonymous(request, PageSection::SignIn, "Sign in"),
+        layout: PageLayout::anonymous(request, PageSection::SignIn, t("Sign in")),
         csrf: form_token.value.clone(),
         next: next.to_owned(),
         name: name.to_owned(),

@@ -2,6 +2,8 @@
 
 use countersign_protocol::escape;
 
+use crate::language::{say, t};
+
 /// Most specific first, because browsers claim to be each other.
 const BROWSERS: [(&str, &str); 9] = [
     ("Edg", "Edge"),
@@ -42,6 +44,14 @@ pub fn device_label(user_agent: &str) -> String {
     }
 }
 
+/// The label in the language of the reader. The store has it in English.
+pub fn translated(label: &str) -> String {
+    match label.split_once(" on ") {
+        Some((browser, system)) => say!("{browser} on {system}", browser = t(browser), system = system),
+        None => t(label).to_owned(),
+    }
+}
+
 /// The first word of an unknown user agent, cut and escaped, because the header may hold any text.
 fn unknown(user_agent: &str) -> String {
     let word: String = user_agent
@@ -60,7 +70,22 @@ fn unknown(user_agent: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use countersign_core::Language;
+
     use super::*;
+    use crate::layout::look::in_language;
+
+    #[test]
+    fn label_is_in_the_language_of_the_reader() {
+        for (label, german) in [
+            ("Firefox on Linux", "Firefox auf Linux"),
+            ("Unknown browser on macOS", "Unbekannter Browser auf macOS"),
+            ("curl", "curl"),
+        ] {
+            assert_eq!(translated(label), label);
+            assert_eq!(in_language(Language::German, || translated(label)), german);
+        }
+    }
 
     #[test]
     fn known_browsers_are_recognized() {

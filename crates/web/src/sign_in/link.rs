@@ -15,6 +15,7 @@ use countersign_store::ops::account::credential::{CredentialKind, PersonOfLink, 
 
 use super::anonymous::{AnonymousForm, FormToken};
 use super::session::{NewBrowserSession, end_previous_session};
+use crate::language::t;
 use crate::layout::filters;
 use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render, see_other};
 
@@ -45,7 +46,7 @@ pub async fn page(
         return Ok(used(&request));
     };
     let form_token = FormToken::of(&hub, &headers)?;
-    let layout = PageLayout::anonymous(&request, PageSection::SignIn, "Sign in");
+    let layout = PageLayout::anonymous(&request, PageSection::SignIn, t("Sign in"));
     let page = render(
         StatusCode::OK,
         &LinkPage {
@@ -58,7 +59,7 @@ pub async fn page(
 }
 
 fn used(request: &PageRequest) -> Response {
-    let layout = PageLayout::anonymous(request, PageSection::SignIn, "This link no longer works");
+    let layout = PageLayout::anonymous(request, PageSection::SignIn, t("This link no longer works"));
     render(StatusCode::GONE, &UsedPage { layout })
 }
 

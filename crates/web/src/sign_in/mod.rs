@@ -2,7 +2,7 @@
 
 mod anonymous;
 mod by_password;
-mod device_label;
+pub mod device_label;
 mod link;
 mod loopback;
 mod passkey;

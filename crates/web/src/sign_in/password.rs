@@ -4,6 +4,7 @@ use countersign_hub::Hub;
 use countersign_hub::problem::Problem;
 use countersign_store::ops::account::password::PasswordOf;
 
+use crate::language::t;
 use crate::layout::signed_in_user::SignedInUser;
 
 pub use countersign_hub::auth::check_password as check_new;
@@ -28,5 +29,5 @@ pub async fn check_current(hub: &Hub, user: &SignedInUser, typed: &str) -> Resul
     if hub.auth.passwords.matches(typed, Some(hash)).await? {
         return Ok(());
     }
-    Err(Problem::invalid("current", "this is not your current password"))
+    Err(Problem::invalid("current", t("this is not your current password")))
 }

@@ -8,6 +8,7 @@ use countersign_store::ops::account::credential::{CredentialKind, ListCredential
 use countersign_store::ops::account::password::PasswordOf;
 
 use super::password;
+use crate::language::t;
 use crate::layout::signed_in_user::SignedInUser;
 
 /// A sign-in of this age is proof enough, by link, password or passkey.
@@ -54,17 +55,19 @@ impl IdentityProof {
     pub async fn check(hub: &Hub, user: &SignedInUser, typed: &str) -> Result<(), Problem> {
         match Self::asked_of(hub, user).await? {
             Self::FreshSignIn => Ok(()),
-            Self::CurrentPassword if typed.is_empty() => {
-                Err(missing("load this page again and type your present password"))
-            }
+            Self::CurrentPassword if typed.is_empty() => Err(missing(t(
+                "you signed in more than 10 minutes ago; load this page again and type your present password",
+            ))),
             Self::CurrentPassword => password::check_current(hub, user, typed).await,
-            Self::NewSignIn => Err(missing("sign out, sign in again, and try this once more")),
+            Self::NewSignIn => Err(missing(t(
+                "you signed in more than 10 minutes ago; sign out, sign in again, and try this once more",
+            ))),
         }
     }
 }
 
-fn missing(advice: &str) -> Problem {
+fn missing(message: &str) -> Problem {
     Problem::NotAuthorized {
-        message: format!("you signed in more than 10 minutes ago; {advice}"),
+        message: message.to_owned(),
     }
 }

@@ -5,6 +5,7 @@ use countersign_core::Digest;
 
 use super::link::LinkTarget;
 use super::safe_html::{HtmlBuilder, SafeHtml};
+use crate::language::{say, t};
 
 /// Letters of the digest in a button, which are enough to tell images apart.
 const KEY_CHARS: usize = 32;
@@ -31,14 +32,17 @@ pub fn image(address: &str, label: &str) -> SafeHtml {
 pub(super) fn write_button(html: &mut HtmlBuilder, address: &LinkTarget, alt: &str) {
     html.markup(r#"<span class="image"><button type="submit" form="images" name="image" value=""#);
     html.line(&image_key(address.original()));
-    html.markup(r#"">Show image"#);
-    if !alt.trim().is_empty() {
-        html.markup(": ");
-        html.line(alt);
+    html.markup(r#"">"#);
+    if alt.trim().is_empty() {
+        html.line(t("Show image"));
+    } else {
+        html.line(&say!("Show image: {alt}", alt = alt));
     }
     html.markup("</button> ");
     if address.is_data() {
-        html.markup(r#"<span class="url">inside of this message</span>"#);
+        html.markup(r#"<span class="url">"#);
+        html.line(t("inside of this message"));
+        html.markup("</span>");
     } else {
         address.open(html);
         address.close(html, "");

@@ -233,7 +233,9 @@ async fn an_ask_that_expires_while_open_shows_its_outcome() {
     question["request"]["default_on_expire"] = "green".into();
     let id = bot.accepted(&question).await;
     browser.open(&hub, &format!("/inbox/items/{id}")).await;
-    browser.wait_for_text("#item", "will answer “Green” by itself").await;
+    browser
+        .wait_for_text("#item", "will answer “Green” automatically")
+        .await;
     browser.wait_for_text("#outcome", "default").await;
     assert_eq!(browser.count("#send").await, 0);
     assert_eq!(

@@ -56,6 +56,30 @@ impl Stream {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn live_events_are_in_the_language_of_each_reader() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let [english, german] = [WebClient::signed_in(&hub).await, WebClient::signed_in(&hub).await];
+    german.set_cookie("countersign_look", "system.compact.de");
+    let mut streams = [Stream::open(&english).await, Stream::open(&german).await];
+    let id = bot.accepted(&ask("bot")).await;
+    let mut buttons = Vec::new();
+    for stream in &mut streams {
+        let opened = stream.event("opened").await;
+        let row = Html::parse_fragment(opened["html"].as_str().expect("a row"));
+        let button = row.select(&css(".quick button")).next().expect("a quick answer");
+        buttons.push(button.text().collect::<String>());
+    }
+    assert_eq!(buttons, ["Approve", "Genehmigen"]);
+    hub.owner.answer(&id, "approve").await.expect(200);
+    let mut outcomes = Vec::new();
+    for stream in &mut streams {
+        outcomes.push(stream.event("resolved").await["words"].clone());
+    }
+    assert_eq!(outcomes, ["Approved", "Genehmigt"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_live_row_equals_the_row_of_the_list() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;

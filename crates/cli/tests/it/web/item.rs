@@ -55,7 +55,7 @@ async fn an_item_shows_its_question_agent_and_urgency() {
         "{about}"
     );
     let expiry = page.text_at(".expiry");
-    assert!(expiry.contains("then it will answer “Deny” by itself"), "{expiry}");
+    assert!(expiry.contains("then it will answer “Deny” automatically"), "{expiry}");
     assert_eq!(
         page.attribute(".countdown", "data-at"),
         page.attribute("#item", "data-expires")

@@ -10,6 +10,7 @@ mod history;
 mod host;
 pub mod image;
 mod item;
+mod language;
 mod list;
 mod neighbours;
 mod not_found;

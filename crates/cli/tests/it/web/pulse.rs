@@ -113,3 +113,28 @@ async fn agents_of_runs_are_one_row_and_agents_that_only_ask_are_counted() {
     assert_eq!(page.texts_at("#agents-pulse .received"), ["2", "1"]);
     assert_eq!(page.text_at("#waiting"), "2");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn agents_and_figures_are_in_the_language_of_the_reader() {
+    let hub = Hub::start().await;
+    let owner = WebClient::signed_in(&hub).await;
+    let bot = hub.agent("bot").await;
+    let id = bot.accepted(&ask("bot")).await;
+    hub.owner.answer(&id, "deny").await.expect(200);
+    bot.accepted(&ask("bot")).await;
+    for (language, open, ending, words) in [
+        ("de", "1 offen", "Abgelehnt", "1 abgelehnt, nicht erledigt"),
+        ("zh", "1 个待答复", "已拒绝", "已拒绝、未完成 1"),
+    ] {
+        owner.set_cookie("countersign_look", &format!("system.compact.{language}"));
+        let list = owner.get("/inbox/agents").await.expect(200);
+        assert_eq!(list.text_at("[data-id=bot] .open"), open);
+        let conversation = owner.get("/inbox/agents/bot").await.expect(200);
+        assert_eq!(conversation.text_at(".answer .ending"), ending);
+        let pulse = owner.get("/inbox/pulse").await.expect(200);
+        let bars = pulse
+            .attribute(".chart svg", "aria-label")
+            .expect("the figures in words");
+        assert!(bars.contains(words), "{bars}");
+    }
+}

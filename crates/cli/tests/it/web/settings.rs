@@ -154,7 +154,7 @@ async fn callback_hosts_are_approved_and_failing_deliveries_retried() {
             .get("/inbox")
             .await
             .text()
-            .contains("1 answer does not reach their agent")
+            .contains("1 answer does not reach its agent")
     );
     owner
         .submit(&page, "form[action$='/deliveries/retry']", &[], None)
@@ -368,5 +368,33 @@ async fn settings_need_a_session_and_admin_pages_an_owner() {
     ] {
         let reply = Api::send(alice.request(Method::POST, &format!("/inbox/settings/{path}"))).await;
         assert_eq!(reply.status, 403, "{path} without the form's token: {}", reply.text());
+    }
+}
+
+#[tokio::test]
+async fn settings_and_refusals_are_in_the_chosen_language_and_only_the_words_change() {
+    let hub = Hub::start().await;
+    let owner = WebClient::signed_in(&hub).await;
+    hub.agent("acme/bot").await;
+    for (language, title, role, refusal) in [
+        ("de", "Personen", "Antwortberechtigte", "muss Inhaber bleiben"),
+        ("zh", "人员", "可答复者", "最后一位所有者必须保留"),
+    ] {
+        owner.set_cookie("countersign_look", &format!("system.compact.{language}"));
+        let page = owner.get("/inbox/settings/people").await.expect(200);
+        assert_eq!(page.text_at(".tabs [aria-current=page]"), title);
+        assert_eq!(page.text_at("#person-owner option[value=resolver]"), role);
+        assert_eq!(page.field("role").as_deref(), Some("resolver"), "values stay");
+        let change = "tr#person-owner form[action$='/role']";
+        let refused = owner
+            .submit(&page, change, &[("role", "viewer")], None)
+            .await
+            .expect(422);
+        assert!(refused.text_at("#error-role").contains(refusal));
+        for path in ["/inbox/settings", "/inbox/settings/agents/one?id=acme%2Fbot"] {
+            let text = owner.get(path).await.expect(200).text();
+            let left = ["Remove", "since", "Settings"].map(|word| text.contains(word));
+            assert_eq!(left, [false; 3], "{path} in {language}: {text}");
+        }
     }
 }

@@ -112,7 +112,10 @@ async fn snoozing_beyond_the_expiry_is_refused_in_the_web_and_by_the_api() {
     let owner = WebClient::signed_in(&hub).await;
     let page = owner.get(&format!("/inbox/items/{id}")).await.expect(200);
     assert_eq!(page.count("#aside .whiles button"), 1, "15 minutes only");
-    assert!(page.text_at("#aside-expiry").contains("will answer “Deny” by itself"));
+    assert!(
+        page.text_at("#aside-expiry")
+            .contains("will answer “Deny” automatically")
+    );
     let token = csrf(&page);
     let fields = [("csrf", token.as_str()), ("until", "tomorrow")];
     let refused = owner
@@ -121,7 +124,7 @@ async fn snoozing_beyond_the_expiry_is_refused_in_the_web_and_by_the_api() {
         .expect(422);
     let problem = refused.text_at("#problem");
     assert!(
-        problem.contains("it expires in 5") && problem.contains("then it will answer “Deny” by itself"),
+        problem.contains("it expires in 5") && problem.contains("then it will answer “Deny” automatically"),
         "{problem}"
     );
     let body = serde_json::json!({"until": from_now(3_600_000)});

@@ -4,8 +4,10 @@ use countersign_core::form;
 use countersign_core::vocabulary::Action;
 use countersign_core::{Content, Payload, Question};
 
+use super::choice_label;
 use super::control::value_label;
 use super::parse::{normalize_newlines, submitted_value};
+use crate::language::{say, t};
 use crate::layout::form::FormFields;
 use crate::layout::upload::FILES;
 
@@ -16,10 +18,10 @@ pub fn discarded_input(content: &Content, fields: &FormFields) -> String {
         .chain(answer(content, fields))
         .collect::<Vec<_>>();
     let notes = [
-        ("Something else", "typed"),
-        ("Preset", "preset"),
-        ("Reason", "reason"),
-        ("Comment", "comment"),
+        (t("Something else"), "typed"),
+        (t("Preset"), "preset"),
+        (t("Reason"), "reason"),
+        (t("Comment"), "comment"),
     ];
     for (label, name) in notes {
         let text = normalize_newlines(fields.text(name));
@@ -30,13 +32,13 @@ pub fn discarded_input(content: &Content, fields: &FormFields) -> String {
     entries.extend(
         fields
             .all(FILES)
-            .map(|name| format!("Attached: {}", shown(content.sensitive, name.to_owned()))),
+            .map(|name| say!("Attached: {file}", file = shown(content.sensitive, name.to_owned()))),
     );
     entries.join("\n")
 }
 
 fn shown(is_secret: bool, text: String) -> String {
-    if is_secret { "(hidden)".to_owned() } else { text }
+    if is_secret { t("(hidden)").to_owned() } else { text }
 }
 
 fn pressed(fields: &FormFields) -> Option<String> {
@@ -48,11 +50,11 @@ fn pressed(fields: &FormFields) -> Option<String> {
         "dismissed" => Action::CannotDo,
         _ => return None,
     };
-    Some(format!("You pressed: {}", action.label()))
+    Some(say!("You pressed: {action}", action = t(action.label())))
 }
 
 fn answer(content: &Content, fields: &FormFields) -> Vec<String> {
-    let answer_line = |text: String| format!("Your answer: {}", shown(content.sensitive, text));
+    let answer_line = |text: String| say!("Your answer: {text}", text = shown(content.sensitive, text));
     match &content.payload {
         Payload::Ask(ask) => match &ask.question {
             Question::Confirm { options, .. } | Question::Select { options, .. } => {
@@ -60,7 +62,7 @@ fn answer(content: &Content, fields: &FormFields) -> Vec<String> {
                     options
                         .iter()
                         .find(|option| option.value == value)
-                        .map(|o| o.label.clone())
+                        .map(|option| choice_label(option).to_owned())
                 };
                 fields.all("value").filter_map(label).map(answer_line).collect()
             }

@@ -1,5 +1,7 @@
 //! Errors in a submitted form.
 
+use crate::language::error_text;
+
 /// Error messages by the name of the input they belong to; form-wide errors have an empty name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FormErrors(Vec<(String, String)>);
@@ -17,7 +19,7 @@ impl FormErrors {
         self.0
             .iter()
             .filter(|(name, _)| name == control)
-            .map(|(_, message)| message.clone())
+            .map(|(_, message)| error_text(message))
             .collect()
     }
 

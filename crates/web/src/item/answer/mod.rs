@@ -19,7 +19,9 @@ use countersign_protocol::runs::Decision;
 use self::control::{Control, control_of};
 use self::form_errors::FormErrors;
 use self::parse::{OPEN_STEPS, normalize_newlines, takes_own_words};
+pub use self::roles::choice_label;
 use self::roles::{approval, denial};
+use crate::language::t;
 use crate::layout::form::FormFields;
 use crate::layout::formatting::size;
 use crate::layout::upload::FILES;
@@ -194,7 +196,13 @@ impl RefusedAttempt<'_> {
     /// Reminds the person to type a sensitive comment or reason again, because it is not filled in.
     fn withheld(&self, name: &str, content: &Content) -> Vec<String> {
         let is_withheld = content.sensitive && !self.sent(name).trim().is_empty();
-        let message = || format!("type the {name} again: sensitive text is not filled in a second time");
+        let message = || {
+            let phrase = match name {
+                "comment" => t("type the comment again: sensitive text is not filled in a second time"),
+                _ => t("type the reason again: sensitive text is not filled in a second time"),
+            };
+            phrase.to_owned()
+        };
         is_withheld.then(message).into_iter().collect()
     }
 }
@@ -282,7 +290,7 @@ fn offers(question: &Question, options: &[Choice], sent: Option<&FormFields>) ->
     let no = denial(question);
     let offer = |(index, option): (usize, &Choice)| ChoiceOffer {
         value: option.value.clone(),
-        label: option.label.clone(),
+        label: choice_label(option).to_owned(),
         description: option.description.clone().filter(|text| !text.is_empty()),
         key: Some(index + 1).filter(|key| *key <= MAX_SHORTCUT_KEYS),
         role: match option {
@@ -331,20 +339,20 @@ fn attach(content: &Content, attempt: &RefusedAttempt<'_>) -> Option<AttachInput
 
 fn withdrawn(ask: &Ask, is_run: bool) -> Option<&'static str> {
     match (ask.may_respond, ask.may_decline) {
-        (true, false) if is_run => Some("The run waits for your answer. To end it instead, stop the run."),
+        (true, false) if is_run => Some(t("The run waits for your answer. To end it instead, stop the run.")),
         (true, true) => None,
-        (false, true) => Some("The agent accepts no answer to this. You can only skip it."),
-        (true, false) => Some("This cannot be skipped."),
-        (false, false) => {
-            Some("The agent accepts no answer to this. It ends when it expires or the agent withdraws it.")
-        }
+        (false, true) => Some(t("The agent accepts no answer to this. You can only skip it.")),
+        (true, false) => Some(t("This cannot be skipped.")),
+        (false, false) => Some(t(
+            "The agent accepts no answer to this. It ends when it expires or the agent withdraws it.",
+        )),
     }
 }
 
 fn reject(ask: &Ask, content: &Content, presets: Vec<String>, attempt: &RefusedAttempt<'_>) -> Option<RejectForm> {
     let denial = denial(&ask.question)
         .filter(|_| ask.may_respond)
-        .map(|choice| choice.label.clone());
+        .map(|choice| choice_label(choice).to_owned());
     if denial.is_none() && !ask.may_decline {
         return None;
     }

@@ -2,7 +2,10 @@
 
 use countersign_core::Question;
 use countersign_core::question::yes_and_no;
-use countersign_protocol::a2h::Choice;
+use countersign_core::vocabulary::Action;
+use countersign_protocol::a2h::{APPROVE, Choice, DENY};
+
+use crate::language::t;
 
 /// The choice that approves, if the question is a confirm.
 pub fn approval(question: &Question) -> Option<&Choice> {
@@ -14,6 +17,15 @@ pub fn approval(question: &Question) -> Option<&Choice> {
 pub fn denial(question: &Question) -> Option<&Choice> {
     let (options, (_, no)) = confirm_options(question)?;
     options.get(no?)
+}
+
+/// The label of a choice. Most confirms have the labels of the hub's own words, which are translated.
+pub fn choice_label(choice: &Choice) -> &str {
+    let own = [(APPROVE, Action::Approve), (DENY, Action::Deny)];
+    let is_own = own
+        .iter()
+        .any(|(value, action)| choice.value == *value && choice.label == action.label());
+    if is_own { t(&choice.label) } else { &choice.label }
 }
 
 type YesAndNo = (Option<usize>, Option<usize>);

@@ -8,6 +8,7 @@ use countersign_store::model::{Cursor, PersonView};
 use countersign_store::ops::list::{Inbox, InboxBefore, InboxPage};
 
 use self::origin::ListOrigin;
+use crate::language::say;
 use crate::layout::page::PageError;
 use crate::layout::signed_in_user::SignedInUser;
 
@@ -60,7 +61,11 @@ fn position(before: &NearestItem, after: &NearestItem) -> Option<String> {
     }
     let number = before.count + 1;
     let more = if after.has_more { "+" } else { "" };
-    Some(format!("{number} of {}{more}", number + after.count))
+    Some(say!(
+        "{number} of {total}",
+        number = number,
+        total = format!("{}{more}", number + after.count)
+    ))
 }
 
 /// The result of a search on one side of the item.

@@ -7,6 +7,7 @@ use countersign_hub::inbox::outcome;
 use countersign_protocol::time::Timestamp;
 use countersign_store::ops::message::hold::HeldDecision;
 
+use crate::language::t;
 use crate::layout::formatting::{self, DisplayTime};
 use crate::layout::page::PageError;
 use crate::layout::signed_in_user::SignedInUser;
@@ -39,7 +40,7 @@ impl HeldView {
         Ok(Some(Self {
             id: message.id.to_string(),
             by: author_name(hold),
-            text: decision.map(|resolution| outcome::describe(&resolution, &message.content)),
+            text: decision.map(|resolution| outcome::describe(&resolution, &message.content, t)),
             until: formatting::display_time(hold.until),
             left: formatting::span(hold.until.since(now)),
         }))

@@ -4,6 +4,7 @@ use countersign_core::vocabulary::Action;
 use countersign_hub::problem::Problem;
 use countersign_protocol::id::MessageId;
 
+use crate::language::say;
 use crate::layout::form::FormFields;
 use crate::layout::page::PageSection;
 
@@ -115,7 +116,7 @@ impl BatchRequest {
         if ids.len() > MAX_ITEMS {
             return Err(Problem::invalid(
                 "id",
-                format!("select at most {MAX_ITEMS} items at once"),
+                say!("select at most {count} items at once", count = MAX_ITEMS),
             ));
         }
         Ok(Self { action, ids })

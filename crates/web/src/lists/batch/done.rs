@@ -12,6 +12,7 @@ use countersign_protocol::time::Timestamp;
 
 use super::action::BatchAction;
 use super::review::BatchLine;
+use crate::language::t;
 use crate::layout::filters;
 use crate::layout::formatting::{self, DisplayTime};
 use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render};
@@ -86,7 +87,7 @@ impl BatchResult {
         let now = hub.store.clock().now();
         let undo_until = self.held_until.unwrap_or_else(|| now.plus(OFFER_TTL));
         let page = DonePage {
-            layout: PageLayout::of(hub, user, request, self.action.section(), "Done").await?,
+            layout: PageLayout::of(hub, user, request, self.action.section(), t("Done")).await?,
             action: self.action,
             past: self.past,
             until: self.until.map(formatting::display_time),

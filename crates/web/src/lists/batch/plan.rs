@@ -13,6 +13,8 @@ use countersign_store::model::PersonView;
 use serde_json::Value;
 
 use super::action::{BatchAction, BatchRequest};
+use crate::item::choice_label;
+use crate::language::{counted, error_text, say, t};
 use crate::layout::formatting::{actor_name, problem_text};
 use crate::layout::signed_in_user::SignedInUser;
 use crate::lists::row::may_answer;
@@ -115,16 +117,17 @@ impl<'a> Planner<'a> {
 
     fn step(&self, item: &PersonView) -> Result<(BatchStep, String), String> {
         match (&item.message.state, self.action) {
-            (State::Delivered, BatchAction::Archive) => Ok((BatchStep::Archive, "archived".to_owned())),
-            (State::Delivered, _) => Err("it is a notice; archive it".to_owned()),
+            (State::Delivered, BatchAction::Archive) => Ok((BatchStep::Archive, t("archived").to_owned())),
+            (State::Delivered, _) => Err(t("it is a notice; archive it").to_owned()),
             (State::Resolved(resolution), _) => {
-                let word = ending(resolution, &item.message.content).label.to_lowercase();
-                Err(format!("already {word}, by {}", actor_name(&resolution.actor)))
+                let word = t(ending(resolution, &item.message.content).label).to_lowercase();
+                let person = actor_name(&resolution.actor);
+                Err(say!("already {done}, by {person}", done = word, person = person))
             }
-            (State::Open, BatchAction::Archive) => Err("it needs an answer; only notices are archived".to_owned()),
-            (State::Open, BatchAction::Snooze) => Ok((BatchStep::Snooze, "snoozed".to_owned())),
-            (State::Open, _) if let Some(hold) = &item.message.hold => Err(hold.rejection().to_string()),
-            (State::Open, _) if !may_answer(item, self.user) => Err("only other people can answer it".to_owned()),
+            (State::Open, BatchAction::Archive) => Err(t("it needs an answer; only notices are archived").to_owned()),
+            (State::Open, BatchAction::Snooze) => Ok((BatchStep::Snooze, t("snoozed").to_owned())),
+            (State::Open, _) if let Some(hold) = &item.message.hold => Err(error_text(&hold.rejection().to_string())),
+            (State::Open, _) if !may_answer(item, self.user) => Err(t("only other people can answer it").to_owned()),
             (State::Open, BatchAction::Approve) => answer(item, APPROVE),
             (State::Open, BatchAction::Deny) => answer(item, DENY),
             (State::Open, BatchAction::Decline) => decline(item),
@@ -136,18 +139,23 @@ impl<'a> Planner<'a> {
     /// Only the same choices of the same agent are one question.
     fn choose(&self, item: &PersonView) -> Result<(BatchStep, String), String> {
         let (Some(shared), Some(own)) = (&self.shared, SharedChoices::of(item)) else {
-            return Err("it is no choice of one; open it to answer".to_owned());
+            return Err(t("it is no choice of one; open it to answer").to_owned());
         };
         if own.agent_id != shared.agent_id {
-            return Err("it is of another agent; open it to answer".to_owned());
+            return Err(t("it is of another agent; open it to answer").to_owned());
         }
         if own.options != shared.options {
-            return Err("it has other choices; open it to answer".to_owned());
+            return Err(t("it has other choices; open it to answer").to_owned());
         }
         let text = match own.options.iter().find(|option| option.value == self.value) {
-            Some(option) => format!("answered “{}”", option.label),
-            None if self.value.is_empty() => "answered with your choice".to_owned(),
-            None => return Err(format!("it does not offer “{}”; open it to answer", self.value)),
+            Some(option) => say!("answered “{answer}”", answer = option.label),
+            None if self.value.is_empty() => t("answered with your choice").to_owned(),
+            None => {
+                return Err(say!(
+                    "it does not offer “{value}”; open it to answer",
+                    value = self.value
+                ));
+            }
         };
         Ok((BatchStep::Decide(Verdict::Answered(self.value.into())), text))
     }
@@ -158,8 +166,8 @@ fn answer(item: &PersonView, value: &str) -> Result<(BatchStep, String), String>
     let content = &item.message.content;
     let ask = match &content.payload {
         Payload::Ask(ask) => ask,
-        Payload::Task(_) => return Err("it is a task; open it to mark it done".to_owned()),
-        Payload::Notify => return Err("it is a notice".to_owned()),
+        Payload::Task(_) => return Err(t("it is a task; open it to mark it done").to_owned()),
+        Payload::Notify => return Err(t("it is a notice").to_owned()),
     };
     let Ask {
         question: Question::Confirm { options, .. },
@@ -167,40 +175,46 @@ fn answer(item: &PersonView, value: &str) -> Result<(BatchStep, String), String>
         ..
     } = ask
     else {
-        return Err(format!(
-            "it asks for something else ({}); open it to answer",
-            kind_label(content.kind_word())
+        return Err(say!(
+            "it asks for something else ({kind}); open it to answer",
+            kind = t(kind_label(content.kind_word()))
         ));
     };
     let Some(option) = options.iter().find(|option| option.value == value) else {
-        return Err(format!("it does not offer “{value}”; open it to answer"));
+        return Err(say!("it does not offer “{value}”; open it to answer", value = value));
     };
     if !may_respond {
-        return Err("its agent accepts no answer; it can only be skipped".to_owned());
+        return Err(t("its agent accepts no answer; it can only be skipped").to_owned());
     }
     let verdict = Verdict::Answered(Value::String(value.to_owned()));
-    Ok((BatchStep::Decide(verdict), format!("answered “{}”", option.label)))
+    Ok((
+        BatchStep::Decide(verdict),
+        say!("answered “{answer}”", answer = choice_label(option)),
+    ))
 }
 
 fn decline(item: &PersonView) -> Result<(BatchStep, String), String> {
     match &item.message.content.payload {
-        Payload::Ask(ask) if ask.may_decline => Ok((BatchStep::Decide(Verdict::Declined), "skipped".to_owned())),
-        Payload::Ask(_) => Err("it cannot be skipped; open it to answer".to_owned()),
-        Payload::Task(_) => Err("it is a task; open it to mark it done".to_owned()),
-        Payload::Notify => Err("it is a notice".to_owned()),
+        Payload::Ask(ask) if ask.may_decline => Ok((BatchStep::Decide(Verdict::Declined), t("skipped").to_owned())),
+        Payload::Ask(_) => Err(t("it cannot be skipped; open it to answer").to_owned()),
+        Payload::Task(_) => Err(t("it is a task; open it to mark it done").to_owned()),
+        Payload::Notify => Err(t("it is a notice").to_owned()),
     }
 }
 
 /// The steps of the checklist stay as they are ticked; the review says how many are open.
 fn complete(item: &PersonView) -> Result<(BatchStep, String), String> {
     let Payload::Task(task) = &item.message.content.payload else {
-        return Err("it is no task; open it to answer".to_owned());
+        return Err(t("it is no task; open it to answer").to_owned());
     };
     let steps = Some(task.checklist.clone()).filter(|steps| !steps.is_empty());
     let text = match task.checklist.iter().filter(|step| !step.done).count() {
-        0 => "marked done".to_owned(),
-        1 => "marked done, with 1 step open".to_owned(),
-        open => format!("marked done, with {open} steps open"),
+        0 => t("marked done").to_owned(),
+        open => counted(
+            open,
+            "marked done, with 1 step open",
+            "marked done, with {count} steps open",
+        ),
     };
     Ok((BatchStep::Decide(Verdict::Completed(steps)), text))
 }

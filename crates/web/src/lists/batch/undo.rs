@@ -13,6 +13,7 @@ use super::action::{BatchAction, BatchRequest};
 use super::done::BatchResult;
 use super::plan::Planner;
 use super::review::BatchLine;
+use crate::language::t;
 use crate::layout::form::PostedForm;
 use crate::layout::formatting::problem_text;
 use crate::layout::page::{PageError, PageRequest};
@@ -34,7 +35,7 @@ pub async fn undo(
         let taken_back = take_back(&hub, &user, batch.action, id).await;
         let plan = planner.plan(id).await;
         match taken_back {
-            Ok(()) => result.done.push(BatchLine::of(&plan, "taken back")),
+            Ok(()) => result.done.push(BatchLine::of(&plan, t("taken back"))),
             Err(why) => result.failed.push(BatchLine::of(&plan, &why)),
         }
     }
@@ -49,7 +50,7 @@ async fn take_back(hub: &Hub, user: &SignedInUser, action: BatchAction, id: &Mes
     };
     match taken_back {
         Ok(()) | Err(Problem::NotHeld { .. }) => Ok(()),
-        Err(Problem::AlreadyTerminal { .. }) => Err("too late: the answer was sent".to_owned()),
+        Err(Problem::AlreadyTerminal { .. }) => Err(t("too late: the answer was sent").to_owned()),
         Err(problem) => Err(problem_text(&problem)),
     }
 }

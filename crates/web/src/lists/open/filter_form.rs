@@ -8,6 +8,7 @@ use countersign_protocol::escape;
 use countersign_store::model::{InboxOrder, PersonView};
 use countersign_store::ops::list::ListFilter;
 
+use crate::language::{say, t};
 use crate::layout::form::FormFields;
 use crate::layout::signed_in_user::SignedInUser;
 use crate::lists::row::encoded;
@@ -151,15 +152,7 @@ impl FilterForm {
                 _ => value.to_owned(),
             };
             ActiveFilter {
-                text: format!(
-                    "{}: {}",
-                    match name {
-                        "q" => "search",
-                        "status" => "outcome",
-                        other => other,
-                    },
-                    escape::escape(&shown)
-                ),
+                text: active_text(name, &escape::escape(&shown)),
                 without: self.address(page, Some(name), None),
             }
         };
@@ -241,6 +234,17 @@ impl FilterForm {
     /// The outcomes that a decided item can have, with the words of the pages.
     pub fn outcomes(&self) -> [(&'static str, &'static str); 6] {
         Outcome::ALL.map(|outcome| (outcome.as_str(), Ending::of(outcome, None).label))
+    }
+}
+
+fn active_text(name: &str, value: &str) -> String {
+    match name {
+        "agent" => say!("agent: {value}", value = value),
+        "project" => say!("project: {value}", value = value),
+        "tag" => say!("tag: {value}", value = value),
+        "kind" => say!("kind: {value}", value = t(value)),
+        "status" => say!("outcome: {value}", value = t(value)),
+        _ => say!("search: {value}", value = value),
     }
 }
 

@@ -6,6 +6,7 @@ use countersign_protocol::a2h::Priority;
 use countersign_protocol::escape::escape;
 use countersign_store::model::{InboxOrder, InboxSection, InboxWalk, PersonView};
 
+use crate::language::t;
 use crate::lists::row::{MessageRow, RowGroup};
 
 /// The group of an item in this order. The scripts know the same groups (`assets/groups.js`).
@@ -20,10 +21,10 @@ pub fn group_of(item: &PersonView, order: InboxOrder, walk: &InboxWalk) -> Optio
                 asker_name(message, &item.agent_name),
             ));
         }
-        (InboxOrder::Smart, InboxSection::Soon) => ("soon", "Ends soon"),
-        (InboxOrder::Smart, InboxSection::Waiting) => ("waiting", "Waiting now"),
-        (InboxOrder::Smart, InboxSection::Rest) if is_pressing => ("pressing", "Urgent and high"),
-        (InboxOrder::Smart, InboxSection::Rest) => ("rest", "Everything else"),
+        (InboxOrder::Smart, InboxSection::Soon) => ("soon", t("Ends soon")),
+        (InboxOrder::Smart, InboxSection::Waiting) => ("waiting", t("Waiting now")),
+        (InboxOrder::Smart, InboxSection::Rest) if is_pressing => ("pressing", t("Urgent and high")),
+        (InboxOrder::Smart, InboxSection::Rest) => ("rest", t("Everything else")),
     };
     Some(RowGroup {
         id: id.to_owned(),

@@ -19,6 +19,7 @@ use super::filter_form::{ActiveFilter, FilterForm, FilterSuggestions, MenuEntry}
 use super::groups::{group_of, with_headings};
 use super::views;
 use crate::item::item_query;
+use crate::language::t;
 use crate::layout::filters;
 use crate::layout::form::FormFields;
 use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render};
@@ -110,7 +111,7 @@ async fn list(
     };
     let page = ListPage {
         onboarding,
-        layout: PageLayout::of(&hub, &user, &request, PageSection::List, "Inbox").await?,
+        layout: PageLayout::of(&hub, &user, &request, PageSection::List, t("Inbox")).await?,
         rows: with_headings(rows(&page.items, now, row)),
         active: filter_form.active("/inbox"),
         suggestions: FilterSuggestions::by(page.items.iter().flatten()),

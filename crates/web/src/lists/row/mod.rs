@@ -8,9 +8,10 @@ use countersign_core::asker::asker_name;
 use countersign_core::message::inbox_rank;
 use countersign_core::search::{SearchTerm, marked};
 use countersign_core::vocabulary::Ending;
-use countersign_core::{Payload, State};
+use countersign_core::{Content, Language, Payload, Resolution, State};
 use countersign_hub::Hub;
 use countersign_hub::inbox::item::UNREADABLE_TITLE;
+use countersign_hub::inbox::outcome::describe;
 use countersign_hub::messages::cue_waiters::{CueState, cue_kind};
 use countersign_protocol::a2h::Priority;
 use countersign_protocol::hap::CueKind;
@@ -19,9 +20,11 @@ use countersign_store::model::{ListEntry, PersonView, UnreadableItem};
 
 use crate::agents::PresenceMark;
 use crate::item::author_name;
+use crate::language::t;
 use crate::layout::avatar::Avatar;
 use crate::layout::filters;
 use crate::layout::formatting::{self, DisplayTime, Expiry};
+use crate::layout::look::in_language;
 use crate::layout::signed_in_user::SignedInUser;
 use parts::{MAX_PEOPLE, MAX_TAGS, chip, chips, code_parts, excerpt, tags_joined};
 
@@ -284,19 +287,25 @@ struct RowHtml {
     row: MessageRow,
 }
 
-/// The row of a message that has just arrived, the same for all users.
-pub fn html(item: &PersonView, now: Timestamp) -> String {
+/// The row of a message that has just arrived, the same for all users of a language.
+pub fn html(item: &PersonView, now: Timestamp, language: Language) -> String {
     let list = match item.message.content.payload {
         Payload::Notify => ListKind::Notices,
         Payload::Ask(_) | Payload::Task(_) => ListKind::Open,
     };
-    let page = RowHtml {
-        row: MessageRow::of(item, list, now),
-    };
-    page.render().unwrap_or_else(|error| {
+    let rendered = in_language(language, || {
+        let row = MessageRow::of(item, list, now);
+        RowHtml { row }.render()
+    });
+    rendered.unwrap_or_else(|error| {
         tracing::error!(message_id = %item.message.id, %error, "rendering an inbox row failed");
         String::new()
     })
+}
+
+/// The outcome in a live event.
+pub fn outcome_text(resolution: &Resolution, content: &Content, language: Language) -> String {
+    in_language(language, || describe(resolution, content, t))
 }
 
 #[cfg(test)]

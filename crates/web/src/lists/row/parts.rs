@@ -6,7 +6,8 @@ use countersign_hub::inbox::kind::kind_label;
 use url::form_urlencoded::byte_serialize;
 
 use super::ListKind;
-use crate::item::{approval, denial};
+use crate::item::{approval, choice_label, denial};
+use crate::language::t;
 
 /// Limits that keep a row short, although an agent may send many long tags and name many people.
 pub const MAX_TAGS: usize = 8;
@@ -48,7 +49,7 @@ pub fn chips(message: &Message, list: ListKind) -> Vec<Chip> {
         .map(|project| chip("project", project, project))
         .into_iter()
         .collect();
-    chips.push(chip("kind", kind, kind_label(kind)));
+    chips.push(chip("kind", kind, t(kind_label(kind))));
     chips.extend(RunOrigin::of(&message.source).map(|run| run_chip(&run)));
     chips.extend(content.tags.iter().take(MAX_TAGS).map(|tag| chip("tag", tag, tag)));
     chips
@@ -112,7 +113,7 @@ pub fn quick_answers(message: &Message, list: ListKind) -> Vec<QuickAnswer> {
             let choice = choice?;
             Some(QuickAnswer {
                 value: choice.value.clone(),
-                label: choice.label.clone(),
+                label: choice_label(choice).to_owned(),
                 role,
             })
         })

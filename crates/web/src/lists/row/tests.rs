@@ -1,3 +1,4 @@
+use countersign_core::Language;
 use countersign_core::envelope::read_content;
 use countersign_core::message::{A2hSource, Message, Source};
 use countersign_protocol::id::MessageId;
@@ -41,7 +42,7 @@ fn row_stays_short_for_any_message() {
         delivery: None,
         fetched_at: None,
     };
-    let html = html(&item, Timestamp::from_millis(1000));
+    let html = html(&item, Timestamp::from_millis(1000), Language::English);
     assert!(html.len() < 64 * 1024, "{}", html.len());
     assert!(
         html.contains(" · +56") && html.contains(&person_mark("owner")),

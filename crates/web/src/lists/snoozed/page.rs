@@ -10,6 +10,7 @@ use countersign_hub::Hub;
 use countersign_store::model::SnoozedItem;
 use countersign_store::ops::list::ListSnoozed;
 
+use crate::language::t;
 use crate::layout::filters;
 use crate::layout::formatting;
 use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render};
@@ -52,7 +53,7 @@ pub async fn snoozed(
         Err(damaged) => MessageRow::unreadable(damaged, now),
     };
     let page = SnoozedPage {
-        layout: PageLayout::of(&hub, &user, &request, PageSection::Snoozed, "Snoozed").await?,
+        layout: PageLayout::of(&hub, &user, &request, PageSection::Snoozed, t("Snoozed")).await?,
         rows: found.iter().map(row).collect(),
         returns_at: found.first().map(|snoozed_item| snoozed_item.until.as_millis()),
     };

@@ -19,6 +19,7 @@ use webauthn_rs::prelude::{PasskeyRegistration, RegisterPublicKeyCredential};
 use super::relying_party::{
     check_script, not_accepted, passkey_unreadable, relying_party, store_ceremony, take_ceremony, to_problem, too_late,
 };
+use crate::language::{say, t};
 use crate::layout::form::CSRF_HEADER;
 use crate::layout::page::PageError;
 use crate::layout::signed_in_user::SignedInUser;
@@ -111,7 +112,7 @@ pub async fn finish(State(hub): State<Arc<Hub>>, headers: HeaderMap, body: Body)
     match hub.store.run(op).await? {
         AddPasskeyOutcome::Added => Ok(Json(json!({"next": "/inbox/settings"}))),
         AddPasskeyOutcome::Refused => Err(Problem::AlreadyExists {
-            message: "this passkey is already registered".to_owned(),
+            message: t("this passkey is already registered").to_owned(),
         }),
         AddPasskeyOutcome::TooManyPasskeys => Err(too_many_passkeys()),
     }
@@ -120,18 +121,21 @@ pub async fn finish(State(hub): State<Arc<Hub>>, headers: HeaderMap, body: Body)
 fn too_many_passkeys() -> Problem {
     Problem::invalid(
         "name",
-        format!("{MAX_PASSKEYS} passkeys are the most a person can have; remove one first"),
+        say!(
+            "{most} passkeys are the most a person can have; remove one first",
+            most = MAX_PASSKEYS
+        ),
     )
 }
 
 fn checked_name(name: &str) -> Result<String, Problem> {
     match name.trim() {
         "" => Ok("Passkey".to_owned()),
-        name if name.chars().any(char::is_control) => Err(Problem::invalid("name", "use no control characters")),
+        name if name.chars().any(char::is_control) => Err(Problem::invalid("name", t("use no control characters"))),
         name if name.chars().count() <= MAX_NAME_CHARS => Ok(name.to_owned()),
         _ => Err(Problem::invalid(
             "name",
-            format!("use at most {MAX_NAME_CHARS} characters"),
+            say!("use at most {most} characters", most = MAX_NAME_CHARS),
         )),
     }
 }

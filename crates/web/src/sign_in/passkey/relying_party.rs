@@ -13,6 +13,7 @@ use url::Url;
 use webauthn_rs::prelude::WebauthnError;
 use webauthn_rs::{Webauthn, WebauthnBuilder};
 
+use crate::language::{say, t};
 use crate::layout::form::check_origin;
 use crate::layout::page::PageError;
 
@@ -39,7 +40,7 @@ pub fn to_problem(failure: PageError) -> Problem {
     match failure {
         PageError::Problem(problem) => problem,
         PageError::SignIn { .. } | PageError::SignedOut => Problem::NotAuthorized {
-            message: "you are signed out; sign in again".to_owned(),
+            message: t("you are signed out; sign in again").to_owned(),
         },
     }
 }
@@ -51,13 +52,13 @@ pub fn refused(message: &str) -> Problem {
 }
 
 pub fn too_late() -> Problem {
-    refused("this attempt timed out or was already used; try again")
+    refused(t("this attempt timed out or was already used; try again"))
 }
 
 /// The reason goes to the log only, because it does not help the person.
 pub fn not_accepted(error: &WebauthnError) -> Problem {
     tracing::warn!(%error, "passkey rejected");
-    refused("this passkey was not accepted; try again")
+    refused(t("this passkey was not accepted; try again"))
 }
 
 pub fn relying_party(hub: &Hub, headers: &HeaderMap) -> Result<Webauthn, Problem> {
@@ -68,13 +69,18 @@ pub fn relying_party(hub: &Hub, headers: &HeaderMap) -> Result<Webauthn, Problem
 fn relying_party_at(address: &str, opened: Option<&str>) -> Result<Webauthn, Problem> {
     let url = Url::parse(address).ok();
     let Some((url, name)) = url.as_ref().and_then(|url| Some((url, url.domain()?))) else {
-        let message =
-            format!("passkeys need a host name, and {address} has none; set public_url to an address with a host name");
+        let message = say!(
+            "passkeys need a host name, and {address} has none; set public_url to an address with a host name",
+            address = address
+        );
         return Err(Problem::validation("address", message));
     };
     let origin = url.origin().ascii_serialization();
     if opened.is_some_and(|opened| opened != origin) {
-        let message = format!("passkeys of this hub work under {origin} only; open {origin}/signin");
+        let message = say!(
+            "passkeys of this hub work under {origin} only; open {origin}/signin",
+            origin = origin
+        );
         return Err(Problem::validation("address", message));
     }
     let builder = WebauthnBuilder::new(name, url).map(|builder| builder.rp_name("Countersign").timeout(CEREMONY_TTL));

@@ -21,6 +21,7 @@ use super::relying_party::{
     check_script, not_accepted, passkey_unreadable, refused, relying_party, store_ceremony, take_ceremony, to_problem,
     too_late,
 };
+use crate::language::t;
 use crate::layout::page::back;
 use crate::sign_in::session::{NewBrowserSession, end_previous_session};
 
@@ -80,7 +81,9 @@ pub async fn finish(
         })
         .await?
     else {
-        return Err(refused("this hub does not know this passkey; it may have been removed"));
+        return Err(refused(t(
+            "this hub does not know this passkey; it may have been removed",
+        )));
     };
     let mut passkey: Passkey = serde_json::from_str(&found.body).map_err(|error| passkey_unreadable(&error))?;
     let proven = relying_party.finish_discoverable_authentication_v2(&credential, state, &passkey);
@@ -98,7 +101,7 @@ pub async fn finish(
             })
             .await?
     {
-        return Err(refused("this passkey has just been removed"));
+        return Err(refused(t("this passkey has just been removed")));
     }
     end_previous_session(&hub, &headers).await.map_err(to_problem)?;
     let cookie = [(header::SET_COOKIE, new_session.cookie(&hub))];

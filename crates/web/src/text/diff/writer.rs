@@ -4,6 +4,7 @@
 use super::file::{DiffFile, DiffLine, DiffMark};
 use super::reader::FileNames;
 use super::words::changed_words;
+use crate::language::{counted, t};
 use crate::text::code::{ColouredCode, KnownLanguage};
 use crate::text::safe_html::{HtmlBuilder, SafeHtml};
 
@@ -54,8 +55,8 @@ fn write_file(html: &mut HtmlBuilder, names: FileNames<'_>, file: &DiffFile<'_>,
     });
     let (name, note) = match names {
         FileNames { old, new } if old == new => (new.to_owned(), ""),
-        FileNames { old: NO_FILE, new } => (new.to_owned(), "new file"),
-        FileNames { old, new: NO_FILE } => (old.to_owned(), "deleted"),
+        FileNames { old: NO_FILE, new } => (new.to_owned(), t("new file")),
+        FileNames { old, new: NO_FILE } => (old.to_owned(), t("deleted")),
         FileNames { old, new } => (format!("{old} → {new}"), ""),
     };
     html.line(&name);
@@ -126,8 +127,7 @@ fn write_rest(html: &mut HtmlBuilder, lines: &[&str]) {
         return;
     }
     html.markup("<details><summary>… ");
-    html.line(&lines.len().to_string());
-    html.markup(if lines.len() == 1 { " more line" } else { " more lines" });
+    html.line(&counted(lines.len(), "{count} more line", "{count} more lines"));
     html.markup("</summary><pre>");
     lines.iter().for_each(|line| html.lines(&format!("{line}\n")));
     html.markup("</pre></details>");

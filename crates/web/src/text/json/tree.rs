@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::json;
 use super::size::{OPEN_LINES, lines, shown_entries};
 use super::table::Table;
+use crate::language::counted;
 use crate::text::safe_html::{HtmlBuilder, SafeHtml};
 
 pub const MAX_NODES: usize = 2000;
@@ -40,7 +41,7 @@ impl TreeWriter {
                     .iter()
                     .map(|(name, value)| (Some(name.as_str()), value))
                     .collect();
-                self.open(key, &counted(fields.len(), "field", "fields"), is_open);
+                self.open(key, &counted(fields.len(), "{count} field", "{count} fields"), is_open);
                 self.list(&fields, depth);
                 self.html.markup("</details>");
             }
@@ -50,7 +51,7 @@ impl TreeWriter {
                 if !self.may_open(entries, depth) {
                     return self.raw(key, value);
                 }
-                self.open(key, &counted(values.len(), "entry", "entries"), is_open);
+                self.open(key, &counted(values.len(), "{count} entry", "{count} entries"), is_open);
                 match table {
                     Some(table) => self.table(&table, depth),
                     None => self.list(&values.iter().map(|value| (None, value)).collect::<Vec<_>>(), depth),
@@ -90,7 +91,7 @@ impl TreeWriter {
         let (first, rest) = entries.split_at(shown_entries(entries.len()));
         self.entries(first, depth);
         if !rest.is_empty() {
-            self.open(None, &counted(rest.len(), "more", "more"), false);
+            self.open(None, &counted(rest.len(), "{count} more", "{count} more"), false);
             self.entries(rest, depth);
             self.html.markup("</details>");
         }
@@ -114,7 +115,11 @@ impl TreeWriter {
         let (first, rest) = table.rows.split_at(shown_entries(table.rows.len()));
         self.rows(table, first, depth);
         if !rest.is_empty() {
-            self.open(None, &counted(rest.len(), "more row", "more rows"), false);
+            self.open(
+                None,
+                &counted(rest.len(), "{count} more row", "{count} more rows"),
+                false,
+            );
             self.rows(table, rest, depth);
             self.html.markup("</details>");
         }
@@ -149,7 +154,7 @@ impl TreeWriter {
     fn other_cells(&mut self, fields: &[Entry<'_>], depth: usize) {
         self.html.markup("<td>");
         if !fields.is_empty() {
-            self.open(None, &counted(fields.len(), "field", "fields"), false);
+            self.open(None, &counted(fields.len(), "{count} field", "{count} fields"), false);
             self.entries(fields, depth + 1);
             self.html.markup("</details>");
         }
@@ -211,10 +216,6 @@ impl TreeWriter {
         self.html.lines(&json(value));
         self.html.markup("</pre>");
     }
-}
-
-fn counted(count: usize, one: &str, several: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { several })
 }
 
 fn is_plain(text: &str) -> bool {

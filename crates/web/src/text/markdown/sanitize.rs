@@ -4,6 +4,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use ammonia::{Builder, UrlRelative};
+use countersign_core::Language;
+
+use crate::language::t;
+use crate::layout::look::in_language;
 
 const TAGS: &str = "a blockquote br button code del details div em h2 h3 h4 h5 h6 hr input li mark ol p pre span strong summary table tbody td th thead tr ul";
 
@@ -65,10 +69,15 @@ fn fixed_values() -> HashMap<&'static str, HashMap<&'static str, HashSet<&'stati
             "input",
             HashMap::from([
                 ("type", HashSet::from(["checkbox"])),
-                ("aria-label", HashSet::from(["done", "not done"])),
+                ("aria-label", box_labels().collect()),
             ]),
         ),
     ])
+}
+
+fn box_labels() -> impl Iterator<Item = &'static str> {
+    let labels = Language::ALL.map(|language| ["done", "not done"].map(|phrase| in_language(language, || t(phrase))));
+    labels.into_iter().flatten()
 }
 
 /// For every ampersand, and every byte that may begin a no-break space, the sanitizer's printer scans the text up to

@@ -3,6 +3,7 @@
 use pulldown_cmark::{Alignment, CodeBlockKind, Event, LinkType, Tag, TagEnd};
 
 use super::headings::Headings;
+use crate::language::{say, t};
 use crate::text::code::{ColouredCode, KnownLanguage};
 use crate::text::diff::{diff, is_diff_name};
 use crate::text::image;
@@ -99,10 +100,14 @@ impl HtmlWriter {
             }
             Event::Rule => self.markup("<hr>\n"),
             Event::TaskListMarker(true) => {
-                self.markup(r#"<input type="checkbox" disabled checked aria-label="done"> "#);
+                self.markup(r#"<input type="checkbox" disabled checked aria-label=""#);
+                self.html.line(t("done"));
+                self.markup("\"> ");
             }
             Event::TaskListMarker(false) => {
-                self.markup(r#"<input type="checkbox" disabled aria-label="not done"> "#);
+                self.markup(r#"<input type="checkbox" disabled aria-label=""#);
+                self.html.line(t("not done"));
+                self.markup("\"> ");
             }
         }
     }
@@ -288,13 +293,17 @@ impl HtmlWriter {
                 })
             }
             Some(image) if self.link.is_some() => {
-                self.text(&format!("image: {} ({})", image.alt, image.address.shown()));
+                self.text(&say!(
+                    "image: {alt} ({address})",
+                    alt = image.alt,
+                    address = image.address.shown()
+                ));
             }
             Some(image) if self.has_image_buttons && image.address.is_image() => {
                 image::write_button(&mut self.html, &image.address, &image.alt);
             }
             Some(image) => {
-                let label = format!("image: {}", image.alt);
+                let label = say!("image: {alt}", alt = image.alt);
                 image.address.open(&mut self.html);
                 self.html.line(&label);
                 image.address.close(&mut self.html, &label);

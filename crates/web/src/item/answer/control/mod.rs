@@ -10,6 +10,7 @@ use self::demand::{demand, form_of};
 use super::form_errors::FormErrors;
 use super::local_time::{ZonedFormat, zone_name};
 use super::parse::{input_name, submitted_value};
+use crate::language::t;
 use crate::layout::form::FormFields;
 
 /// Up to this many choices are radio buttons; more become a drop-down list.
@@ -208,7 +209,8 @@ fn shape(field: &Field, value: String) -> ControlShape {
             )
         }
         FieldKind::Boolean => {
-            let labels = [("true", "Yes"), ("false", "No")].map(|(value, label)| (value.to_owned(), label.to_owned()));
+            let labels =
+                [("true", t("Yes")), ("false", t("No"))].map(|(value, label)| (value.to_owned(), label.to_owned()));
             ControlShape::Radios(radios(field, labels.into_iter(), &value))
         }
         // A password input has only one line, so multi-line text stays visible.
@@ -251,13 +253,13 @@ fn list_options(
     offered: impl Iterator<Item = (String, String)>,
     initial_value: &str,
 ) -> Vec<ControlOption> {
-    let nothing = if field.required { "Choose…" } else { NO_ANSWER };
+    let nothing = if field.required { t("Choose…") } else { t(NO_ANSWER) };
     control_options(Some(nothing), offered, initial_value)
 }
 
 /// Radio buttons. Only an optional field offers no answer as a choice; a required one starts with nothing selected.
 fn radios(field: &Field, offered: impl Iterator<Item = (String, String)>, initial_value: &str) -> Vec<ControlOption> {
-    control_options((!field.required).then_some(NO_ANSWER), offered, initial_value)
+    control_options((!field.required).then(|| t(NO_ANSWER)), offered, initial_value)
 }
 
 fn control_options(
@@ -332,8 +334,8 @@ pub fn value_label(field: &Field, value: &Value) -> String {
             .map(|value| label_of(choices, value))
             .collect::<Vec<_>>()
             .join(", "),
-        (FieldKind::Boolean, Value::Bool(true)) => "Yes".to_owned(),
-        (FieldKind::Boolean, Value::Bool(false)) => "No".to_owned(),
+        (FieldKind::Boolean, Value::Bool(true)) => t("Yes").to_owned(),
+        (FieldKind::Boolean, Value::Bool(false)) => t("No").to_owned(),
         (FieldKind::Boolean | FieldKind::Text { .. } | FieldKind::Number { .. } | FieldKind::Choices(_), _) => {
             plain(value)
         }

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use super::form_errors::FormErrors;
 use super::local_time::zoned;
 use super::roles::denial;
+use crate::language::{counted, say, t};
 use crate::layout::form::FormFields;
 
 /// The input that confirms open steps, and the name of its error.
@@ -56,10 +57,13 @@ fn no_button() -> FormErrors {
 }
 
 fn no_answer_for(files: &[FileNote]) -> FormErrors {
-    let what = files.first().map_or("a file", |file| &file.name);
+    let what = files.first().map_or(t("a file"), |file| &file.name);
     FormErrors::single(
         "files",
-        format!("{what} can only be sent with an answer: remove it, or answer"),
+        say!(
+            "{file} can only be sent with an answer: remove it, or answer",
+            file = what
+        ),
     )
 }
 
@@ -242,8 +246,10 @@ fn completed(task: &Task, fields: &FormFields) -> Result<Option<Vec<CheckItem>>,
     match open {
         0 => Ok(steps),
         _ if fields.text(OPEN_STEPS) == "yes" => Ok(steps),
-        1 => Err(FormErrors::single(OPEN_STEPS, "1 step is open")),
-        open => Err(FormErrors::single(OPEN_STEPS, format!("{open} steps are open"))),
+        open => {
+            let message = counted(open, "1 step is open", "{count} steps are open");
+            Err(FormErrors::single(OPEN_STEPS, message))
+        }
     }
 }
 
