@@ -13,7 +13,7 @@ pub struct RenderedEvent {
     /// The id of the message or run that changed.
     pub about: String,
     /// The complete SSE record for pages, with HTML in it, per language. The first one is for all other languages too.
-    web: Vec<(Language, Bytes)>,
+    pub(super) web: Vec<(Language, Bytes)>,
     /// The complete SSE record for terminals and scripts.
     pub api: Bytes,
 }

@@ -74,6 +74,7 @@ mod tests {
     use std::sync::Arc;
 
     use bytes::Bytes;
+    use countersign_core::Language;
 
     use super::*;
     use crate::live::event::RenderedEvent;
@@ -112,7 +113,7 @@ mod tests {
             id,
             kind: "opened",
             about,
-            web,
+            web: vec![(Language::English, web)],
             api: Bytes::new(),
         }))
     }
