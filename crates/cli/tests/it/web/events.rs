@@ -59,7 +59,8 @@ impl Stream {
 async fn live_events_are_in_the_language_of_each_reader() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let [english, german] = [WebClient::signed_in(&hub).await, WebClient::signed_in(&hub).await];
+    let english = WebClient::signed_in(&hub).await;
+    let german = WebClient::as_person(&hub, "ann", "resolver").await;
     german.set_cookie("countersign_look", "system.compact.de");
     let mut streams = [Stream::open(&english).await, Stream::open(&german).await];
     let id = bot.accepted(&ask("bot")).await;

@@ -202,7 +202,7 @@ async fn an_ask_whose_run_was_stopped_says_so() {
     assert_eq!((reply.status, reply.text().as_str()), (204, ""));
     let item = open(&WebClient::signed_in(&hub).await, &id).await;
     assert!(
-        item.text_at("#track").contains("The run ended before anybody answered"),
+        item.text_at("#track").contains("The run ended before it was answered"),
         "{}",
         item.text_at("#track")
     );
