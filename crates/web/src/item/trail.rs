@@ -54,7 +54,7 @@ fn entry(AuditRow { entry, .. }: AuditRow) -> TrailEntry {
 fn in_words(event: &str) -> &str {
     match event {
         "submitted" => t("submitted it"),
-        "answered" => t("answered"),
+        "answered" => t("answered it"),
         "declined" => t("skipped it"),
         "completed" => t("marked it done"),
         "dismissed" => t("could not do it"),

@@ -9,6 +9,7 @@ mod drafts;
 mod forms;
 mod installed;
 mod keyboard;
+mod language;
 mod list;
 mod live;
 mod pictures;
