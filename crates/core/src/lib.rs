@@ -25,4 +25,4 @@ pub use message::{Content, Message, Outcome, Payload, Resolution, Source, State}
 pub use question::Question;
 pub use rejection::Rejection;
 pub use words::language::Language;
-pub use words::{agent_name, asker, excerpt, vocabulary};
+pub use words::{agent_name, asker, excerpt, kind, outcome, vocabulary};

@@ -3,5 +3,7 @@
 pub mod agent_name;
 pub mod asker;
 pub mod excerpt;
+pub mod kind;
 pub mod language;
+pub mod outcome;
 pub mod vocabulary;

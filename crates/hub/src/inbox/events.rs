@@ -12,11 +12,11 @@ use serde_json::{Value, json};
 
 use super::find::find;
 use super::item::shown_hold;
-use super::outcome;
 use crate::Hub;
 use crate::cluster::LiveChange;
 use crate::live::{EventDraft, LiveRenderer};
 use crate::problem::Problem;
+use countersign_core::outcome;
 
 /// Renders and broadcasts changes until the future is dropped.
 pub async fn run(hub: Arc<Hub>) {

@@ -3,8 +3,8 @@
 use countersign_core::access::{Principal, may_resolve};
 use countersign_core::hold::Hold;
 use countersign_core::message::{FileNote, Payload, Status, Task};
+use countersign_core::outcome::redacted;
 use countersign_core::question::{Ask, Question};
-use countersign_core::schema::sensitive_fields;
 use countersign_core::{Content, Resolution, State};
 use countersign_protocol::a2h::{Agent, CheckItem, Kind, Priority};
 use countersign_protocol::api::inbox::{
@@ -203,25 +203,4 @@ fn shown_delivery(delivery: Delivery) -> ItemDelivery {
         delivered_at: delivery.delivered_at.map(Into::into),
         last_error: delivery.last_error,
     }
-}
-
-/// Returns the value without its sensitive parts. Sensitive answers go to the agent only and are never shown again.
-pub fn redacted(value: &Value, content: &Content) -> Option<Value> {
-    if content.sensitive {
-        return None;
-    }
-    let mut redacted = value.clone();
-    if let (
-        Payload::Ask(Ask {
-            question: Question::Form { schema },
-            ..
-        }),
-        Value::Object(fields),
-    ) = (&content.payload, &mut redacted)
-    {
-        for name in sensitive_fields(schema) {
-            fields.shift_remove(name);
-        }
-    }
-    Some(redacted)
 }

@@ -6,8 +6,6 @@ pub mod events;
 pub mod find;
 pub mod images;
 pub mod item;
-pub mod kind;
-pub mod outcome;
 pub mod presets;
 pub mod runs;
 pub mod snooze;

@@ -10,9 +10,9 @@ use countersign_protocol::time::Timestamp;
 use countersign_store::ops::message::snooze::{RestoreItem, SnoozeOrArchive};
 
 use super::find::find;
-use super::outcome;
 use crate::Hub;
 use crate::problem::Problem;
+use countersign_core::outcome;
 
 /// An item that should be put off for longer is better skipped.
 const MAX_SNOOZE: Duration = Duration::from_secs(90 * 24 * 3600);

@@ -1,12 +1,12 @@
 //! The conversation with an agent: its messages with their answers, oldest first.
 
 use countersign_core::excerpt::without_title;
+use countersign_core::kind::kind_label;
+use countersign_core::outcome::{detail, ending};
 use countersign_core::vocabulary::Ending;
 use countersign_core::{Message, Outcome, Payload, Resolution, State};
 use countersign_hub::Hub;
 use countersign_hub::inbox::item::UNREADABLE_TITLE;
-use countersign_hub::inbox::kind::kind_label;
-use countersign_hub::inbox::outcome::{detail, ending};
 use countersign_protocol::time::Timestamp;
 use countersign_store::model::{ListEntry, PersonView, UnreadableItem};
 use countersign_store::ops::terminal::WRITTEN_AHEAD;

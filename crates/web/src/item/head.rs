@@ -3,9 +3,9 @@
 use countersign_core::State;
 use countersign_core::asker::{RunOrigin, asker_name};
 use countersign_core::excerpt::{MAX_SHOWN_BYTES, without_title};
+use countersign_core::kind::kind_label;
 use countersign_core::message::{Door, Task};
 use countersign_core::{Content, Message, Payload};
-use countersign_hub::inbox::kind::kind_label;
 use countersign_protocol::a2h::CheckItem;
 use countersign_protocol::time::Timestamp;
 use countersign_store::model::PersonView;

@@ -1,10 +1,10 @@
 //! The outcome of a message: the decision, its actor and time, and its delivery to the agent.
 
 use countersign_core::form;
+use countersign_core::outcome::{self, detail, ending};
 use countersign_core::question::Ask;
 use countersign_core::vocabulary::Ending;
 use countersign_core::{Content, Payload, Question, Resolution};
-use countersign_hub::inbox::outcome::{self, detail, ending};
 use countersign_protocol::a2h::{CheckItem, Choice};
 use countersign_store::model::PersonView;
 use serde_json::Value;

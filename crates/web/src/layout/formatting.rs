@@ -3,9 +3,9 @@
 use std::fmt::Display;
 use std::time::Duration;
 
+use countersign_core::outcome;
 use countersign_core::vocabulary;
 use countersign_core::{Actor, Message};
-use countersign_hub::inbox::outcome;
 use countersign_hub::problem::Problem;
 use countersign_protocol::time::Timestamp;
 

@@ -8,8 +8,8 @@ use countersign_store::ops::list::ListFilter;
 use serde::Deserialize;
 
 use crate::inbox::cursor::{parse_inbox_cursor, parse_pair};
-use crate::inbox::kind::kinds_to_decide;
 use crate::problem::Problem;
+use countersign_core::kind::kinds_to_decide;
 
 const DEFAULT_PAGE_SIZE: i64 = 50;
 pub const MAX_PAGE_SIZE: i64 = 200;

@@ -2,8 +2,8 @@
 
 use countersign_core::Message;
 use countersign_core::hold::Hold;
+use countersign_core::outcome;
 use countersign_hub::Hub;
-use countersign_hub::inbox::outcome;
 use countersign_protocol::time::Timestamp;
 use countersign_store::ops::message::hold::HeldDecision;
 

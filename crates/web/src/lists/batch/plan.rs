@@ -1,12 +1,12 @@
 //! The effect of a batch on one item, or the reason why the item is skipped.
 
 use countersign_core::asker::asker_name;
+use countersign_core::kind::kind_label;
+use countersign_core::outcome::ending;
 use countersign_core::question::{Ask, Question};
 use countersign_core::{Payload, State, Verdict};
 use countersign_hub::Hub;
 use countersign_hub::inbox::find::find;
-use countersign_hub::inbox::kind::kind_label;
-use countersign_hub::inbox::outcome::ending;
 use countersign_protocol::a2h::{APPROVE, Choice, DENY};
 use countersign_protocol::id::MessageId;
 use countersign_store::model::PersonView;

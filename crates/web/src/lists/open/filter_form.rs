@@ -2,8 +2,8 @@
 
 use countersign_core::Outcome;
 use countersign_core::asker::agent_label;
+use countersign_core::kind::{kind_label, kinds_to_decide};
 use countersign_core::vocabulary::Ending;
-use countersign_hub::inbox::kind::{kind_label, kinds_to_decide};
 use countersign_protocol::escape;
 use countersign_store::model::{InboxOrder, PersonView};
 use countersign_store::ops::list::ListFilter;

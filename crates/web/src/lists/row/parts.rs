@@ -1,8 +1,8 @@
 //! The parts of a row: names with their links, the excerpt, and the buttons of a confirm.
 
 use countersign_core::asker::RunOrigin;
+use countersign_core::kind::kind_label;
 use countersign_core::{Content, Digest, Message, Payload, State, excerpt};
-use countersign_hub::inbox::kind::kind_label;
 use url::form_urlencoded::byte_serialize;
 
 use super::ListKind;

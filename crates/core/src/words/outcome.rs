@@ -1,13 +1,13 @@
 //! The outcome of a message in words, for lists and events. The API has them in English; the pages pass the translation
 //! of a phrase.
 
-use countersign_core::question::{Ask, Question};
-use countersign_core::vocabulary::{Ending, Tone};
-use countersign_core::{Content, Outcome, Payload, Resolution};
 use countersign_protocol::a2h::Choice;
 use serde_json::Value;
 
-use super::item::redacted;
+use crate::question::{Ask, Question};
+use crate::schema::sensitive_fields;
+use crate::vocabulary::{Ending, Tone};
+use crate::{Content, Outcome, Payload, Resolution};
 
 /// The labels of the chosen options, or the typed text. `None` for forms, which do not fit in a line, and for sensitive
 /// messages.
@@ -123,4 +123,25 @@ pub fn start_of(answer: String) -> String {
         Some((end, _)) => format!("{}…", &answer[..end]),
         None => answer,
     }
+}
+
+/// Returns the value without its sensitive parts. Sensitive answers go to the agent only and are never shown again.
+pub fn redacted(value: &Value, content: &Content) -> Option<Value> {
+    if content.sensitive {
+        return None;
+    }
+    let mut redacted = value.clone();
+    if let (
+        Payload::Ask(Ask {
+            question: Question::Form { schema },
+            ..
+        }),
+        Value::Object(fields),
+    ) = (&content.payload, &mut redacted)
+    {
+        for name in sensitive_fields(schema) {
+            fields.shift_remove(name);
+        }
+    }
+    Some(redacted)
 }
