@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use countersign_core::Language;
 use countersign_core::asker::asker_name;
 use countersign_core::message::{State, inbox_rank};
+use countersign_core::{Language, outcome};
 use countersign_protocol::escape::escape;
 use countersign_protocol::id::MessageId;
 use countersign_store::model::PersonView;
@@ -16,7 +16,6 @@ use crate::Hub;
 use crate::cluster::LiveChange;
 use crate::live::{EventDraft, LiveRenderer};
 use crate::problem::Problem;
-use countersign_core::outcome;
 
 /// Renders and broadcasts changes until the future is dropped.
 pub async fn run(hub: Arc<Hub>) {

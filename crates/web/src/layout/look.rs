@@ -122,8 +122,9 @@ pub fn current() -> Look {
 pub async fn with_look(request: Request, next: Next) -> Response {
     let look = Look::from_headers(request.headers());
     let mut response = CURRENT.scope(look, next.run(request)).await;
+    // An asset has a `Vary` of its own: it is the same in every look.
     let vary = HeaderValue::from_static("accept-language, cookie");
-    response.headers_mut().append(header::VARY, vary);
+    response.headers_mut().entry(header::VARY).or_insert(vary);
     response
 }
 

@@ -167,7 +167,7 @@ impl Browser {
         self.goto(&Self::url(hub, path)).await;
     }
 
-    /// Chooses a theme in the menu of the person, whatever the system has.
+    /// Chooses a theme in the menu of the person; it may differ from the system's.
     pub async fn choose_theme(&self, theme: &str) {
         self.click("#me-menu > summary").await;
         self.click(&format!("#me-menu button[value={theme}]")).await;
@@ -241,7 +241,7 @@ impl Browser {
         .await;
     }
 
-    /// Makes this browser one with a touch screen, whatever its width.
+    /// Gives this browser a touch screen; its width stays.
     pub async fn with_touch(&self) {
         self.devtools("Emulation.setTouchEmulationEnabled", json!({"enabled": true}))
             .await;

@@ -46,6 +46,9 @@ async fn a_page_is_in_the_language_that_the_browser_prefers() {
     ] {
         assert_eq!(heading(&owner, "/inbox", accepted).await, expected, "{accepted}");
     }
+    let page = owner.get("/inbox").await.expect(200);
+    let style = page.attribute("link[rel=stylesheet]", "href").expect("a stylesheet");
+    assert_eq!(owner.get(&style).await.expect(200).header("vary"), "accept-encoding");
     let missing = heading(&owner, "/inbox/no-such-page", "de").await;
     assert_eq!(missing, pair("de", "Das hat nicht geklappt"));
     let anonymous = WebClient::anonymous(&hub);
