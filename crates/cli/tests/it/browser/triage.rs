@@ -337,16 +337,16 @@ async fn all_that_match_are_selected_over_all_pages_and_sent_as_one_batch() {
     browser.finish().await;
 }
 
-/// Moves a finger over the row, sideways by `dx`, with touch events of the browser itself.
+/// Moves a finger over the row, if it is still there, sideways by `dx`, with touch events of the browser itself.
 async fn swipe(browser: &Browser, row: &str, dx: i64) {
     let place = format!(
-        "const box = document.querySelector('{row}').getBoundingClientRect(); return [box.left + box.width / 2, box.top + 10]"
+        "const box = document.querySelector('{row}')?.getBoundingClientRect(); \
+         return box && [Math.round(box.left + box.width / 2), Math.round(box.top + 10)]"
     );
     let place = browser.script(&place).await;
-    let (x, y) = (
-        place[0].as_f64().expect("x") as i64,
-        place[1].as_f64().expect("y") as i64,
-    );
+    let (Some(x), Some(y)) = (place[0].as_i64(), place[1].as_i64()) else {
+        return;
+    };
     let touch = async |kind: &str, points: Value| {
         let event = json!({"type": kind, "touchPoints": points});
         browser.devtools("Input.dispatchTouchEvent", event).await;

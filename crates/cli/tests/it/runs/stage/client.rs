@@ -22,9 +22,21 @@ pub struct Client {
 impl Client {
     /// Connects without a credential like native clients, except to a hub that wants a token.
     pub async fn connect(hub: &Hub) -> Self {
+        Self::dial(hub).open().await
+    }
+
+    /// Connects once the hub accepts it, such as after an outage of its database.
+    pub async fn connect_when_back(hub: &Hub) -> Self {
+        eventually("the hub accepts a connection", async || {
+            Self::dial(hub).try_open().await
+        })
+        .await
+    }
+
+    fn dial(hub: &Hub) -> Dial {
         match hub.needs_token() {
-            true => Dial::to(hub).bearer(&hub.token()).open().await,
-            false => Dial::to(hub).open().await,
+            true => Dial::to(hub).bearer(&hub.token()),
+            false => Dial::to(hub),
         }
     }
 

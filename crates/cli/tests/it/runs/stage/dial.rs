@@ -66,6 +66,11 @@ impl Dial {
         }
     }
 
+    /// A client, unless the upgrade was refused.
+    pub async fn try_open(self) -> Option<Client> {
+        self.attempt().await.ok().map(Client::new)
+    }
+
     pub async fn refused(self) -> Refusal {
         match self.attempt().await {
             Ok(_) => panic!("the upgrade was not refused"),
