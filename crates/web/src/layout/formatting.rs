@@ -163,7 +163,7 @@ mod tests {
         let long = Duration::from_secs(250);
         assert_eq!(span(long), "4 min 10 s");
         assert_eq!(in_language(Language::German, || span(long)), "4 min 10 s");
-        assert_eq!(in_language(Language::Chinese, || span(long)), "4 分 10 秒");
+        assert_eq!(in_language(Language::Chinese, || span(long)), "4 分钟 10 秒");
     }
 
     #[test]

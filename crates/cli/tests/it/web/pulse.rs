@@ -124,7 +124,7 @@ async fn agents_and_figures_are_in_the_language_of_the_reader() {
     bot.accepted(&ask("bot")).await;
     for (language, open, ending, words) in [
         ("de", "1 offen", "Abgelehnt", "1 abgelehnt, nicht erledigt"),
-        ("zh", "1 个待答复", "已拒绝", "已拒绝、未完成 1"),
+        ("zh", "1 个待处理", "已拒绝", "已拒绝、未完成 1"),
     ] {
         owner.set_cookie("countersign_look", &format!("system.compact.{language}"));
         let list = owner.get("/inbox/agents").await.expect(200);

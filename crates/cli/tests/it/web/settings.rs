@@ -377,8 +377,8 @@ async fn settings_and_refusals_are_in_the_chosen_language_and_only_the_words_cha
     let owner = WebClient::signed_in(&hub).await;
     hub.agent("acme/bot").await;
     for (language, title, role, refusal) in [
-        ("de", "Personen", "Antwortberechtigte", "muss Inhaber bleiben"),
-        ("zh", "人员", "可答复者", "最后一位所有者必须保留"),
+        ("de", "Personen", "Entscheider", "muss Inhaber bleiben"),
+        ("zh", "人员", "答复者", "最后一位所有者必须保留"),
     ] {
         owner.set_cookie("countersign_look", &format!("system.compact.{language}"));
         let page = owner.get("/inbox/settings/people").await.expect(200);
