@@ -18,7 +18,8 @@ Usage: install.sh [--from URL|DIR] [--prefix DIR]
        install.sh --uninstall [--prefix DIR]
 
   --from URL|DIR  where SHA256SUMS and the archives are
-                  [default: $COUNTERSIGN_FROM, else the release of this script]
+                  [default: $COUNTERSIGN_FROM, else the release of this script,
+                  else the directory of this script]
   --prefix DIR    programs go to DIR/bin [default: $PREFIX, else ~/.local]
 END
 }
@@ -56,6 +57,10 @@ uninstall() {
 }
 
 install_release() {
+  # Only a script that was called by its file name has a directory; in a pipe, $0 is the shell.
+  case $0 in
+    *install.sh) [ -n "$from" ] || [ ! -f "$(dirname "$0")/SHA256SUMS" ] || from=$(dirname "$0") ;;
+  esac
   [ -n "$from" ] || fail "where are the archives? Give --from with a URL or a directory"
   target=$(detect_target)
   scratch=$(mktemp -d)
@@ -85,6 +90,7 @@ install_release() {
     *":$prefix/bin:"*) ;;
     *) echo "Add it to your PATH: export PATH=\"$prefix/bin:\$PATH\"" ;;
   esac
+  echo "Start the hub: countersign serve"
 }
 
 detect_target() {
