@@ -14,6 +14,7 @@ use countersign_agent::{Identity, Journal};
 use countersign_client::hub::{AddressSource, HubClient, typed};
 use countersign_client::screen;
 use countersign_client::stop_signals::StopSignals;
+use countersign_config::browser_url;
 use countersign_protocol::api::admin::ListedPerson;
 use futures_util::future::{try_join, try_join_all};
 use hub::DemoHub;
@@ -41,7 +42,7 @@ pub async fn run(args: &DemoArgs, globals: &Globals) -> Result<Finished> {
     let demo = Demo::prepare(&hub, &scratch, args.once).await?;
     screen::print_notice(&format!(
         "Six agents ask now. Answer them at {}/inbox or with `countersign inbox{}`; Ctrl-C ends the demo.",
-        hub.owner.location().shown_url(),
+        browser_url(&hub.owner.location().shown_url()),
         data_flag(&hub, globals),
     ));
     let played = tokio::select! {
