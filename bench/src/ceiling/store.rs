@@ -1,3 +1,5 @@
+//! The store of the ceiling: the least that a durable hub must do, to compare the hub with.
+
 use std::path::Path;
 use std::thread;
 

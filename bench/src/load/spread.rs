@@ -15,7 +15,7 @@ pub struct Worker {
     pub work: Work,
 }
 
-/// Measures lanes that each have their own server and their own work. The captured ids are interleaved by connection.
+/// Measures workers that each have their own server and their own work. The captured ids are interleaved by connection.
 pub async fn measure_spread(servers: &[u32], workers: Vec<Worker>, window: Window) -> Result<Sample> {
     let workers = Workers::new(workers);
     let (sample, ids) = in_window(servers, workers.count(), window, |meter| workers.next(meter)).await?;

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 const DIRECTORY: &str = "inbox-tables";
 const MAX_ROWS: usize = 1_000;
-/// Tables of other terminals that stay beside a new one.
+/// Tables that are kept when another one is stored; the oldest are removed.
 const MAX_TABLES: usize = 32;
 /// The system reuses session ids, so an old table may be that of another terminal.
 const TABLE_TTL_MS: i64 = 12 * 3600 * 1000;
@@ -63,7 +63,7 @@ impl LastTable {
     }
 }
 
-/// One file per session of terminals, so that a table printed elsewhere does not change the numbers here.
+/// The file of this terminal session, so that a table printed elsewhere does not change the numbers here.
 fn path(data: &Path) -> Result<PathBuf> {
     let session = nix::unistd::getsid(None)?;
     Ok(data.join(DIRECTORY).join(format!("{session}.json")))

@@ -16,6 +16,7 @@ use crate::question::{Ask, Question};
 const RUNTIME: &str = "run";
 /// The reason in the event of a permission.
 const POLICY_ASKS: &str = "policy-ask";
+/// Where a shortened text sends its reader for the rest.
 const REST_IS: &str = "see the run";
 /// A decision for the whole run covers program and arguments only, not the input or other shown details.
 const ALLOWED_FROM_NOW_ON: &str =
@@ -209,7 +210,7 @@ fn request_phrase(operation: &str) -> String {
     }
 }
 
-/// Placed before the command, where the deciding person cannot miss it.
+/// The warning about input that is not shown. It stands before the command, where the deciding person cannot miss it.
 fn not_shown(details: &Value) -> Option<String> {
     let hidden = details["inputBytesNotShown"].as_u64()?;
     let all = details["inputBytes"].as_u64()?;

@@ -2,21 +2,21 @@
 
 use countersign_protocol::runs::strategy::Match;
 
-/// Compares case-insensitively.
+/// Whether the answer contains a signal in the place that `matching` names. Case is ignored.
 pub fn breaks(answer: &str, signals: &[String], matching: Match) -> bool {
     let answer = answer.to_lowercase();
     let signals: Vec<String> = signals.iter().map(|signal| signal.to_lowercase()).collect();
     let mut lines = answer.lines().map(str::trim).filter(|line| !line.is_empty());
     match matching {
         Match::Substring => signals.iter().any(|signal| answer.contains(signal)),
-        Match::FirstLine => lines.next().is_some_and(|line| is_verdict(line, &signals)),
-        Match::AnyLine => lines.any(|line| is_verdict(line, &signals)),
+        Match::FirstLine => lines.next().is_some_and(|line| starts_with_signal(line, &signals)),
+        Match::AnyLine => lines.any(|line| starts_with_signal(line, &signals)),
         Match::Exact => signals.iter().any(|signal| answer.trim() == signal),
     }
 }
 
 /// True if the line is a signal, or starts with one as a whole word.
-fn is_verdict(line: &str, signals: &[String]) -> bool {
+fn starts_with_signal(line: &str, signals: &[String]) -> bool {
     let follows = |rest: &str| rest.is_empty() || rest.starts_with(char::is_whitespace);
     signals
         .iter()

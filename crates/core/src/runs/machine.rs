@@ -65,12 +65,19 @@ pub struct Machine {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum StepProgress {
+    /// The step is the next one; its start is not reported yet.
     Ready,
+    /// Its start is reported; its agent is not called, or its flow not entered, yet.
     Started,
+    /// The agent is called, and its output is awaited.
     Called,
+    /// The step has an output; its end is not reported yet.
     Supplied(Output),
+    /// Its end is reported; the flow moves on.
     Completed(Output),
+    /// The run has ended with this output.
     Finished(Output),
+    /// The run has failed with this message.
     Failed(String),
 }
 

@@ -55,8 +55,8 @@ impl Policy {
         }
     }
 
-    /// Returns true if the policy changed. Changes for reading or for another tool are accepted and ignored: a command
-    /// may do more than read.
+    /// Returns true if the policy changed. Changes for another tool are accepted and ignored. So are changes for reading:
+    /// a command may do more than read.
     pub fn update(&mut self, change: &UpdatePolicy) -> Result<bool, TooManyRules> {
         let is_ours = change.tool.as_deref().is_none_or(|tool| tool == TOOL);
         match change.mode {

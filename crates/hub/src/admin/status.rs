@@ -60,7 +60,7 @@ fn faults(hub: &Hub) -> HubFaults {
     faults
 }
 
-/// Risky settings, pending approvals and failed deliveries.
+/// Risky settings, pending approvals, failed deliveries, and open messages that no person can answer.
 async fn warnings(hub: &Hub) -> Result<Vec<String>, Problem> {
     let config = &hub.config;
     let mut warnings = Vec::new();
@@ -88,7 +88,7 @@ async fn warnings(hub: &Hub) -> Result<Vec<String>, Problem> {
     let pending = hosts.iter().filter(|host| host.state == "pending").count();
     if pending > 0 {
         warnings.push(format!(
-            "{pending} callback hosts wait for approval (`countersign agent callback list`)"
+            "callback hosts that wait for approval: {pending} (`countersign agent callback list`)"
         ));
     }
     let failed = hub
@@ -100,7 +100,9 @@ async fn warnings(hub: &Hub) -> Result<Vec<String>, Problem> {
         .await?
         .len();
     if failed > 0 {
-        warnings.push(format!("{failed} deliveries have failed (`countersign delivery list`)"));
+        warnings.push(format!(
+            "deliveries that have failed: {failed} (`countersign delivery list`)"
+        ));
     }
     let stranded = stranded(hub).await?;
     if !stranded.is_empty() {

@@ -123,10 +123,10 @@ impl LiveBroadcaster {
         }
     }
 
-    /// Tells listeners to resync, because unknown changes happened.
+    /// Tells listeners to resync, because unknown changes happened. Without listeners the next one is told.
     pub fn publish_resync(&self) {
         match self.listeners.is_active() {
-            true => self.push(|id| LiveEvent::Resync { id }),
+            true => self.push_resync(),
             false => self.has_gap.store(true, Ordering::SeqCst),
         }
     }
@@ -140,7 +140,7 @@ impl LiveBroadcaster {
     pub fn listen(self: &Arc<Self>, last_event_id: Option<u64>) -> LiveListener {
         self.listeners.add();
         if self.has_gap.swap(false, Ordering::SeqCst) {
-            self.push(|id| LiveEvent::Resync { id });
+            self.push_resync();
         }
         let newest = self.newest.subscribe();
         let last_id = last_event_id.unwrap_or_else(|| self.newest_id());
@@ -179,10 +179,12 @@ impl LiveBroadcaster {
         Changes { live: self, pending }
     }
 
+    /// Numbers a rendered event and sends it to all listeners.
     pub fn broadcast(&self, draft: EventDraft) {
         self.push(|id| LiveEvent::Rendered(Arc::new(draft.numbered(id))));
     }
 
+    /// Adds a resync to the replay buffer, for listeners that are there or reconnect.
     pub fn push_resync(&self) {
         self.push(|id| LiveEvent::Resync { id });
     }
@@ -221,7 +223,7 @@ mod tests {
 
     fn broadcaster() -> (Arc<LiveBroadcaster>, watch::Sender<bool>) {
         let (stop, stopping) = watch::channel(false);
-        let file = std::env::temp_dir().join(format!("countersign-news-{}.db", Uuid::new_v4()));
+        let file = std::env::temp_dir().join(format!("countersign-broadcaster-{}.db", Uuid::new_v4()));
         let store = Store::open_sqlite(&file, Arc::new(SystemClock)).unwrap();
         (
             LiveBroadcaster::new(Timestamp::from_millis(1), stopping, Cluster::new(Arc::new(store))),

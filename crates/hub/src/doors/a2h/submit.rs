@@ -96,7 +96,7 @@ struct IncomingSubmit {
     wire: String,
 }
 
-/// A header of the ack, whose body is closed by the wire.
+/// A header of the reply, because the wire allows no further fields in its body.
 type Notice = Option<[(&'static str, &'static str); 1]>;
 
 /// Validates a well-formed envelope. A failure is reported only after the look-up of the idempotency key, see `replay`.

@@ -1,3 +1,5 @@
+//! The rules for texts and names in a strategy file.
+
 use crate::runs::fault::{FaultList, FaultPath};
 use crate::runs::object::{Object, TextRule};
 

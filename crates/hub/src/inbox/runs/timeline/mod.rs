@@ -51,7 +51,7 @@ pub struct TimelineStep {
     /// The `seq` of its start, or of its first event on this page.
     pub seq: u64,
     pub name: String,
-    /// `None` if the step started before the first event on this page.
+    /// The start of the step and its input; `None` if it started before the first event on this page.
     pub began: Option<(Timestamp, TextExcerpt)>,
     pub notes: Vec<TimelineNote>,
     pub done: Option<StepDone>,
