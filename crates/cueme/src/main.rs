@@ -44,6 +44,15 @@ fn run(started_at: Instant) -> Result<ExitCode, Failure> {
         Some("-p" | "--protocol") => return out::print(installer::PROTOCOL),
         Some(_) => {}
     }
+    // The grammar of the original would ignore `--help` after a subcommand.
+    if let [command, option] = raw.as_slice()
+        && matches!(option.as_str(), "-h" | "--help")
+    {
+        return match command.as_str() {
+            "proto" => Ok(installer::run(&["help".to_owned()], Scope::User)),
+            _ => out::print(help::TEXT),
+        };
+    }
     let args = Args::read(&raw)?;
     for warning in &args.warnings {
         out::remark(warning);

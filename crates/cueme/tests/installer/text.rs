@@ -57,8 +57,14 @@ fn the_text_states_the_rules() {
 #[test]
 fn help_begins_with_the_usage() {
     let workspace = Workspace::new();
-    for line in ["help", "-h", "--help", "proto help"] {
-        assert!(workspace.cueme(line).ok().starts_with("Usage: cueme "), "{line}");
+    for line in ["help", "-h", "--help", "cue --help", "join -h"] {
+        assert!(
+            workspace.cueme(line).ok().starts_with("Usage: cueme <command>"),
+            "{line}"
+        );
+    }
+    for line in ["proto help", "proto -h", "proto --help"] {
+        assert!(workspace.cueme(line).ok().starts_with("Usage: cueme proto "), "{line}");
     }
 }
 
