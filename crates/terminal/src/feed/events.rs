@@ -6,7 +6,9 @@ use serde::Deserialize;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum InboxChange {
+    /// A new item that waits for an answer. The text is its id, as in the others.
     Opened(String),
+    /// A new notice.
     Noticed(String),
     Resolved {
         id: String,
@@ -14,6 +16,7 @@ pub enum InboxChange {
     },
     /// A decision is on hold, or was taken back.
     Held(String),
+    /// The answer has moved on its way to the agent.
     Tracked(String),
     /// Events were missed: reload everything.
     Resync,
