@@ -123,7 +123,7 @@ impl LiveBroadcaster {
         }
     }
 
-    /// Tells listeners to resync, because unknown changes happened. Without listeners the next one is told.
+    /// Tells listeners to resync, because unknown changes happened. Without listeners, the next one gets the resync.
     pub fn publish_resync(&self) {
         match self.listeners.is_active() {
             true => self.push_resync(),
