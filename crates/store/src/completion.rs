@@ -4,6 +4,9 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+
 /// Awaits the future in place, which is cheaper than spawning a task. If dropped before completion, the rest is
 /// spawned.
 pub fn run_to_completion<F>(work: F) -> impl Future<Output = F::Output> + Send
@@ -50,14 +53,15 @@ where
     fn drop(&mut self) {
         // Without a runtime there is no executor to continue on.
         if let (Some(work), Ok(runtime)) = (self.work.take(), tokio::runtime::Handle::try_current()) {
-            runtime.spawn(work);
+            // Type-erased: the code of a task would otherwise be compiled for each kind of work.
+            let rest: BoxFuture<'static, ()> = Box::pin(work.map(drop));
+            runtime.spawn(rest);
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use futures_util::FutureExt;
     use tokio::sync::oneshot;
 
     use super::*;

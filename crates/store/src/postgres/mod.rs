@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 use countersign_protocol::time::Timestamp;
 use countersign_telemetry::metrics::DurationHistogram;
 use deadpool_postgres::{Object, Pool, PoolError, TimeoutType};
+use futures_util::future::BoxFuture;
 use tokio::time::{sleep, timeout};
 use tokio_postgres::error::SqlState;
 
@@ -62,6 +63,43 @@ struct PoolEngine {
     time_limit: Duration,
     /// The server's name in errors.
     server: String,
+}
+
+/// An operation, type-erased: the code around its transaction would otherwise be compiled for each operation.
+trait TransactionJob: Send {
+    fn mode(&self) -> AccessMode;
+    fn is_timed(&self) -> bool;
+    fn run<'a>(
+        &'a mut self,
+        transaction: &'a mut PgTransaction<'_>,
+        now: Timestamp,
+    ) -> BoxFuture<'a, Result<(), StoreError>>;
+}
+
+struct OpJob<O: Op> {
+    op: O,
+    out: Option<O::Out>,
+}
+
+impl<O: Op> TransactionJob for OpJob<O> {
+    fn mode(&self) -> AccessMode {
+        O::MODE
+    }
+
+    fn is_timed(&self) -> bool {
+        O::IS_TIMED
+    }
+
+    fn run<'a>(
+        &'a mut self,
+        transaction: &'a mut PgTransaction<'_>,
+        now: Timestamp,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(async move {
+            self.out = Some(self.op.run(transaction, now).await?);
+            Ok(())
+        })
+    }
 }
 
 /// Why a transaction failed.
@@ -112,7 +150,7 @@ impl Postgres {
     /// Runs on a separate connection with a shorter timeout.
     pub async fn run_with_priority<O: Op>(&self, op: O) -> Result<O::Out, StoreError> {
         let engine = Arc::clone(&self.priority);
-        run_to_completion(async move { engine.run(&op).await }).await
+        run_to_completion(async move { engine.run(op).await }).await
     }
 
     pub async fn run<O: Op>(&self, op: O) -> Result<O::Out, StoreError> {
@@ -121,10 +159,10 @@ impl Postgres {
             // either: a connection with an unfinished transaction has to be closed.
             AccessMode::Write | AccessMode::UnacknowledgedWrite | AccessMode::Read => {
                 let engine = Arc::clone(&self.engine);
-                run_to_completion(async move { engine.run(&op).await }).await
+                run_to_completion(async move { engine.run(op).await }).await
             }
             // A scan may be long, and its dropped caller no longer needs it.
-            AccessMode::Scan => self.engine.run(&op).await,
+            AccessMode::Scan => self.engine.run(op).await,
         }
     }
 }
@@ -148,11 +186,18 @@ impl PoolEngine {
         })
     }
 
-    async fn run<O: Op>(&self, op: &O) -> Result<O::Out, StoreError> {
+    async fn run<O: Op>(&self, op: O) -> Result<O::Out, StoreError> {
+        let mut job = OpJob { op, out: None };
+        self.run_job(&mut job).await?;
+        job.out
+            .ok_or_else(|| StoreError::Corrupt("an operation committed without a result".to_owned()))
+    }
+
+    async fn run_job(&self, job: &mut dyn TransactionJob) -> Result<(), StoreError> {
         let mut broken = 0;
         for attempt in 1..=MAX_ATTEMPTS {
-            match self.run_once(op).await {
-                Ok(out) => return Ok(out),
+            match self.run_once(job).await {
+                Ok(()) => return Ok(()),
                 Err(TransactionError::Conflict) => backoff(attempt).await,
                 Err(TransactionError::Broken(error)) if broken == MAX_BROKEN_CONNECTIONS => return Err(error),
                 Err(TransactionError::Broken(_)) => broken += 1,
@@ -164,29 +209,30 @@ impl PoolEngine {
         )))
     }
 
-    async fn run_once<O: Op>(&self, op: &O) -> Result<O::Out, TransactionError> {
+    async fn run_once(&self, job: &mut dyn TransactionJob) -> Result<(), TransactionError> {
         let connection = self.connection().await.map_err(TransactionError::Failed)?;
         let mut transaction = PgTransaction::new(connection, &self.statements);
         let began = Instant::now();
-        let time_limit = if O::MODE == AccessMode::Scan {
+        let mode = job.mode();
+        let time_limit = if mode == AccessMode::Scan {
             SCAN_TIMEOUT
         } else {
             self.time_limit
         };
         let ran = timeout(time_limit, async {
-            let now = self.begin::<O>(&mut transaction).await?;
-            op.run(&mut transaction, now).await
+            let now = self.begin(&mut transaction, mode, job.is_timed()).await?;
+            job.run(&mut transaction, now).await
         });
         match ran.await {
             // Reads have nothing to lose, and unacknowledged writes may be lost.
-            Ok(Ok(out)) if O::MODE != AccessMode::Write => {
+            Ok(Ok(())) if mode != AccessMode::Write => {
                 transaction.end_unacknowledged().await;
-                Ok(out)
+                Ok(())
             }
-            Ok(Ok(out)) => match transaction.commit().await {
+            Ok(Ok(())) => match transaction.commit().await {
                 Ok(()) => {
                     self.commits.observe(began.elapsed());
-                    Ok(out)
+                    Ok(())
                 }
                 Err(StoreError::Conflict) => Err(TransactionError::Conflict),
                 // The database closed the connection instead of committing.
@@ -244,9 +290,14 @@ impl PoolEngine {
 
     /// Begins the transaction and returns its time: the database's if the clock follows it and the operation depends on
     /// the time, read in the same round trip as BEGIN.
-    async fn begin<O: Op>(&self, transaction: &mut PgTransaction<'_>) -> Result<Timestamp, StoreError> {
-        if !O::IS_TIMED || O::MODE != AccessMode::Write || !self.clock.follows_database() {
-            transaction.begin(O::MODE).await?;
+    async fn begin(
+        &self,
+        transaction: &mut PgTransaction<'_>,
+        mode: AccessMode,
+        is_timed: bool,
+    ) -> Result<Timestamp, StoreError> {
+        if !is_timed || mode != AccessMode::Write || !self.clock.follows_database() {
+            transaction.begin(mode).await?;
             return Ok(self.clock.now());
         }
         let asked_at = SystemClock.now();
