@@ -5,8 +5,8 @@ COPY . .
 RUN cargo build --profile dist --locked
 
 FROM debian:bookworm-slim AS base
-# CA certificates, for pushes and for TLS to a database.
-RUN apt-get update && apt-get install --yes --no-install-recommends ca-certificates && rm -rf /var/lib/apt/lists/*
+# CA certificates, for pushes and for TLS to a database; time zones, for the days of Pulse and of searches.
+RUN apt-get update && apt-get install --yes --no-install-recommends ca-certificates tzdata && rm -rf /var/lib/apt/lists/*
 # A hub refuses a data directory owned by another user. With a database the directory holds nothing to back up.
 RUN useradd --system --uid 10001 countersign && install --directory --owner countersign --mode 0700 /data
 USER 10001

@@ -2,6 +2,7 @@
 
 use countersign_core::message::{Outcome, Status};
 use countersign_core::search::{FILTERS, KINDS, SearchError, SearchQuery, SearchTerm, StateFilter, marked};
+use jiff::tz::TimeZone;
 use proptest::prelude::*;
 
 fn parsed(text: &str) -> SearchQuery {
@@ -65,7 +66,28 @@ fn colons_of_everyday_text_are_no_filters() {
 }
 
 #[test]
-fn days_begin_at_midnight_in_utc() {
+fn days_begin_at_midnight_in_the_zone() {
+    let after = |text: &str, zone: &str| {
+        let zone = TimeZone::posix(zone).expect("a zone");
+        let query = SearchQuery::in_zone(text, &zone).expect("a search");
+        query.after.map(|at| at.to_string()).unwrap_or_default()
+    };
+    assert_eq!(after("after:2026-06-30", "IST-5:30"), "2026-06-29T18:30:00.000Z");
+    // Clocks that go forward at midnight have no midnight on that day.
+    let berlin_at_midnight = "X-1Y,M3.5.0/0,M10.5.0";
+    assert_eq!(
+        after("after:2026-03-29", berlin_at_midnight),
+        "2026-03-28T23:00:00.000Z"
+    );
+    assert_eq!(
+        after("after:2026-06-30T01:00:00Z", "IST-5:30"),
+        "2026-06-30T01:00:00.000Z",
+        "a time has a zone of its own"
+    );
+}
+
+#[test]
+fn without_a_zone_days_begin_at_midnight_in_utc() {
     let query = parsed("after:2026-06-30 before:2026-07-01T02:00:00+02:00");
     assert_eq!(
         query.after.map(|at| at.to_string()).as_deref(),

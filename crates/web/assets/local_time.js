@@ -1,5 +1,7 @@
 // Date and time fields of a form. The hub renders them in UTC; this shows them in the reader's time zone, and sends the zone's
-// offset in a hidden field beside each of them.
+// offset in a hidden field beside each of them. The hub takes the days of Pulse and of searches from the zone in a cookie.
+import { setCookie } from "./prefs.js";
+import { isShown as isPulse, refreshPulse } from "./pulse.js";
 import { t } from "./words.js";
 
 const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -51,6 +53,14 @@ export function update() {
   }
 }
 
+/** The page of figures is counted again in a zone that the hub did not know. */
+function rememberZone() {
+  if (!ZONE || document.cookie.split("; ").includes(`countersign_zone=${ZONE}`)) return;
+  setCookie("countersign_zone", ZONE);
+  if (isPulse()) refreshPulse();
+}
+
 export function start() {
+  rememberZone();
   document.addEventListener("input", ({ target }) => target.matches?.("[data-zoned-input]") && setZone(target), true);
 }

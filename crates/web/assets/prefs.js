@@ -19,6 +19,12 @@ export function set(name, on) {
   update();
 }
 
+/** A cookie that the hub reads, kept for a year. */
+export function setCookie(name, value) {
+  const secure = location.protocol === "https:" ? "; Secure" : "";
+  document.cookie = `${name}=${value}; Path=/; SameSite=Lax; Max-Age=31536000${secure}`;
+}
+
 /**
  * Applies a theme or a density at once; another language needs the page again. The cookie tells the hub, which renders the
  * look into every page from then on.
@@ -28,8 +34,7 @@ export function setLook(name, value) {
   if (value === "system") delete root.dataset[name];
   else root.dataset[name] = value;
   const { theme = "system", density = "compact", language = "system" } = root.dataset;
-  const secure = location.protocol === "https:" ? "; Secure" : "";
-  document.cookie = `countersign_look=${theme}.${density}.${language}; Path=/; SameSite=Lax; Max-Age=31536000${secure}`;
+  setCookie("countersign_look", `${theme}.${density}.${language}`);
   if (name === "language") reloadInLanguage();
   const schemes = theme === "system" ? "light dark" : theme;
   document.querySelector("meta[name=color-scheme]")?.setAttribute("content", schemes);

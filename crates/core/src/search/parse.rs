@@ -3,6 +3,8 @@
 use std::str::FromStr;
 
 use countersign_protocol::time::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
 
 use super::{MAX_TERMS, SearchQuery, SearchTerm, StateFilter, words};
 use crate::message::{Outcome, Status};
@@ -74,7 +76,15 @@ fn example(filter: &str) -> &'static str {
 impl FromStr for SearchQuery {
     type Err = SearchError;
 
+    /// Parses a search of which the days are those of UTC.
     fn from_str(text: &str) -> Result<Self, SearchError> {
+        Self::in_zone(text, &TimeZone::UTC)
+    }
+}
+
+impl SearchQuery {
+    /// Parses a search of which the days are those of the zone.
+    pub fn in_zone(text: &str, zone: &TimeZone) -> Result<Self, SearchError> {
         if text.chars().nth(MAX_QUERY_CHARS).is_some() {
             return Err(SearchError::TooLong);
         }
@@ -86,7 +96,7 @@ impl FromStr for SearchQuery {
             match token {
                 Token::Phrase(text) => query.add_phrase(text),
                 Token::Word(text) => query.add_words(text),
-                Token::Filter(name, value) => query.add_filter(name, value)?,
+                Token::Filter(name, value) => query.add_filter(name, value, zone)?,
             }
         }
         Ok(query)
@@ -142,7 +152,7 @@ impl SearchQuery {
         }
     }
 
-    fn add_filter(&mut self, name: &str, value: &str) -> Result<(), SearchError> {
+    fn add_filter(&mut self, name: &str, value: &str, zone: &TimeZone) -> Result<(), SearchError> {
         let name = known(name).ok_or_else(|| SearchError::UnknownFilter(name.to_owned()))?;
         let value = value.trim();
         if value.is_empty() {
@@ -155,8 +165,8 @@ impl SearchQuery {
             "kind" => once(name, &mut self.kind, kind(value)?),
             "project" => once(name, &mut self.project, text()),
             "by" => once(name, &mut self.by, text()),
-            "after" => once(name, &mut self.after, time(name, value)?),
-            "before" => once(name, &mut self.before, time(name, value)?),
+            "after" => once(name, &mut self.after, time(name, value, zone)?),
+            "before" => once(name, &mut self.before, time(name, value, zone)?),
             _ => {
                 self.tags.push(text());
                 Ok(())
@@ -186,13 +196,16 @@ fn kind(value: &str) -> Result<String, SearchError> {
         .ok_or_else(|| SearchError::UnknownKind(value.to_owned()))
 }
 
-/// A day begins at midnight in UTC.
-fn time(name: &'static str, value: &str) -> Result<Timestamp, SearchError> {
-    let midnight = || format!("{value}T00:00:00Z");
-    let text = if value.len() == "2026-06-30".len() {
-        midnight()
+/// A date is the first moment of its day in the zone.
+fn time(name: &'static str, value: &str, zone: &TimeZone) -> Result<Timestamp, SearchError> {
+    let found = if value.len() == "2026-06-30".len() {
+        let day = value
+            .parse()
+            .ok()
+            .and_then(|date: Date| date.to_zoned(zone.clone()).ok());
+        day.map(|start| Timestamp::from_millis(start.timestamp().as_millisecond()))
     } else {
-        value.to_owned()
+        Timestamp::parse_rfc3339(value)
     };
-    Timestamp::parse_rfc3339(&text).ok_or(SearchError::NoDate(name))
+    found.ok_or(SearchError::NoDate(name))
 }

@@ -10,3 +10,4 @@ pub mod not_found;
 pub mod page;
 pub mod signed_in_user;
 pub mod upload;
+pub mod zone;

@@ -26,6 +26,7 @@ use super::query::TypedSearch;
 use crate::layout::form::FormFields;
 use crate::layout::page::PageError;
 use crate::layout::signed_in_user::SignedInUser;
+use crate::layout::zone::ReaderZone;
 
 pub const ADDRESS: &str = "/inbox/history/export";
 const CHUNK_ITEMS: usize = 200;
@@ -193,12 +194,13 @@ struct ExportCursor {
 async fn export(
     State(hub): State<Arc<Hub>>,
     _user: SignedInUser,
+    reader: ReaderZone,
     RawQuery(query): RawQuery,
 ) -> Result<Response, PageError> {
     let fields = FormFields::parse(query.unwrap_or_default().as_bytes());
     let format = ExportFormat::of(fields.text("format"))?;
     let form = FilterForm::of(&fields);
-    let typed = TypedSearch::of(&form.q);
+    let typed = TypedSearch::of(&form.q, &reader.zone);
     if let Some(error) = typed.error {
         return Err(Problem::validation("q", error).into());
     }

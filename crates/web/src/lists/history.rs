@@ -31,6 +31,7 @@ use crate::layout::form::FormFields;
 use crate::layout::formatting;
 use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render};
 use crate::layout::signed_in_user::SignedInUser;
+use crate::layout::zone::ReaderZone;
 
 const ADDRESS: &str = "/inbox/history";
 
@@ -58,11 +59,12 @@ async fn history(
     State(hub): State<Arc<Hub>>,
     user: SignedInUser,
     request: PageRequest,
+    reader: ReaderZone,
     RawQuery(query): RawQuery,
 ) -> Result<Response, PageError> {
     let query = FormFields::parse(query.unwrap_or_default().as_bytes());
     let filter_form = FilterForm::of(&query);
-    let typed = TypedSearch::of(&filter_form.q);
+    let typed = TypedSearch::of(&filter_form.q, &reader.zone);
     let before = query
         .get("before")
         .filter(|text| !text.is_empty())

@@ -3,6 +3,7 @@
 use countersign_core::search::{SearchQuery, SearchTerm};
 use countersign_store::model::PersonView;
 use countersign_store::ops::search::SearchTotal;
+use jiff::tz::TimeZone;
 
 use super::row::encoded;
 
@@ -35,9 +36,10 @@ const HINTS: [&str; 6] = [
 const MAX_LINK_CHARS: usize = 400;
 
 impl TypedSearch {
-    pub fn of(text: &str) -> Self {
+    /// Reads the text; its days are those of the zone.
+    pub fn of(text: &str, zone: &TimeZone) -> Self {
         let text = text.trim();
-        let (query, error) = match text.parse() {
+        let (query, error) = match SearchQuery::in_zone(text, zone) {
             Ok(query) => (query, None),
             Err(error) => (SearchQuery::default(), Some(error)),
         };
@@ -102,10 +104,10 @@ mod tests {
 
     #[test]
     fn hints_keep_the_words_and_repeat_no_filter() {
-        let hints = TypedSearch::of("mail is:open").hints("/inbox/search");
+        let hints = TypedSearch::of("mail is:open", &TimeZone::UTC).hints("/inbox/search");
         assert!(hints.iter().all(|hint| hint.filter.starts_with("kind:")));
         assert_eq!(hints[0].href, "/inbox/search?q=mail%20is%3Aopen%20kind%3Atask");
-        let broken = TypedSearch::of("form:x");
+        let broken = TypedSearch::of("form:x", &TimeZone::UTC);
         assert!(broken.error.is_some() && broken.query.is_empty());
     }
 }

@@ -23,6 +23,7 @@ use crate::layout::filters;
 use crate::layout::form::FormFields;
 use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render};
 use crate::layout::signed_in_user::SignedInUser;
+use crate::layout::zone::ReaderZone;
 
 const ADDRESS: &str = "/inbox/search";
 
@@ -39,6 +40,8 @@ struct SearchPage {
     error: Option<String>,
     total: Option<String>,
     hints: Vec<FilterHint>,
+    /// The days are those of UTC, because the reader's zone is not known.
+    is_utc: bool,
     first: Option<String>,
     next: Option<String>,
 }
@@ -47,11 +50,12 @@ async fn search(
     State(hub): State<Arc<Hub>>,
     user: SignedInUser,
     request: PageRequest,
+    reader: ReaderZone,
     RawQuery(query): RawQuery,
 ) -> Result<Response, PageError> {
     let query = FormFields::parse(query.unwrap_or_default().as_bytes());
     let before = seq_of(&query)?;
-    let typed = TypedSearch::of(query.text("q"));
+    let typed = TypedSearch::of(query.text("q"), &reader.zone);
     hub.background.indexer.wait_until_caught_up().await;
     let found = hub
         .store
@@ -80,6 +84,7 @@ async fn search(
         error: typed.error,
         total: found.total.filter(|_| !typed.query.is_empty()).map(total_text),
         hints,
+        is_utc: !reader.is_known,
         first: before.map(|_| address.clone()),
         next: found.next.map(|(_, seq)| format!("{address}&before={seq}")),
     };

@@ -6,10 +6,9 @@ use std::time::Duration;
 
 use countersign_core::asker::run_agent;
 use countersign_core::vocabulary::Tone;
-use countersign_protocol::time::Timestamp;
 use countersign_store::ops::pulse::PulseFacts;
 
-use super::period::Period;
+use super::period::Timeline;
 use crate::layout::formatting::percent;
 
 /// The upper ends of the time to decision, with their labels. The last one has no end.
@@ -94,9 +93,9 @@ pub struct AgentVolume {
 }
 
 impl Figures {
-    pub fn of(facts: &PulseFacts, period: Period, since: Timestamp) -> Self {
+    pub fn of(facts: &PulseFacts, timeline: &Timeline) -> Self {
         let mut figures = Self {
-            steps: vec![ToneCounts::default(); usize::try_from(period.step_count()).unwrap_or_default()],
+            steps: vec![ToneCounts::default(); timeline.step_count()],
             ..Self::default()
         };
         let mut all = Durations::default();
@@ -106,7 +105,7 @@ impl Figures {
         }
         for fact in &facts.decisions {
             let (agent, durations) = by_agent.entry(AgentGroup::of(&fact.agent_id)).or_default();
-            if let Some(step) = figures.steps.get_mut(period.step_of(since, fact.resolved_at)) {
+            if let Some(step) = figures.steps.get_mut(timeline.step_of(fact.resolved_at)) {
                 step.0[slot(fact.ending.tone)] += 1;
             }
             if fact.is_decided {
@@ -185,8 +184,11 @@ impl Durations {
 #[cfg(test)]
 mod tests {
     use countersign_core::vocabulary::Ending;
+    use countersign_protocol::time::Timestamp;
     use countersign_store::ops::pulse::DecisionFact;
+    use jiff::tz::TimeZone;
 
+    use super::super::period::Period;
     use super::*;
 
     const NOW_MS: i64 = 1_772_463_845_000;
@@ -205,7 +207,7 @@ mod tests {
     }
 
     fn figures(facts: &[DecisionFact], received: &[(&str, usize)]) -> Figures {
-        let since = Period::Week.start(Timestamp::from_millis(NOW_MS));
+        let timeline = Timeline::until(Timestamp::from_millis(NOW_MS), Period::Week, TimeZone::UTC);
         let received = received
             .iter()
             .map(|(agent_id, count)| ((*agent_id).to_owned(), *count));
@@ -214,7 +216,7 @@ mod tests {
             received: received.collect(),
             ..PulseFacts::default()
         };
-        Figures::of(&facts, Period::Week, since)
+        Figures::of(&facts, &timeline)
     }
 
     #[test]

@@ -15,13 +15,12 @@ use axum::routing::get;
 use countersign_core::vocabulary::Tone;
 use countersign_hub::Hub;
 use countersign_hub::problem::Problem;
-use countersign_protocol::time::Timestamp;
 use countersign_store::ops::agent::AgentOverviewOf;
 use countersign_store::ops::pulse::{MAX_DECISIONS, MAX_RECEIVED, ReadPulse};
 
 use self::chart::{Bar, Chart};
 use self::figures::{AgentGroup, AgentVolume, Figures, SPANS};
-use self::period::Period;
+use self::period::{Period, Timeline};
 use crate::agents::agent_href;
 use crate::language::{say, t};
 use crate::layout::avatar::Avatar;
@@ -30,6 +29,7 @@ use crate::layout::form::FormFields;
 use crate::layout::formatting::{DisplayTime, display_time, span};
 use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render};
 use crate::layout::signed_in_user::SignedInUser;
+use crate::layout::zone::ReaderZone;
 
 const ADDRESS: &str = "/inbox/pulse";
 const RUNS: &str = "/runs";
@@ -60,6 +60,8 @@ struct PulsePage {
     /// Only the latest decisions and messages were read.
     is_cut: bool,
     volume: Chart,
+    /// The days are those of UTC, because the reader's zone is not known.
+    is_utc: bool,
     durations: Chart,
     agents: Vec<AgentLine>,
     more_agents: usize,
@@ -76,15 +78,17 @@ async fn pulse(
     State(hub): State<Arc<Hub>>,
     user: SignedInUser,
     request: PageRequest,
+    reader: ReaderZone,
     RawQuery(query): RawQuery,
 ) -> Result<Response, PageError> {
     let query = FormFields::parse(query.unwrap_or_default().as_bytes());
     let period =
         Period::of(query.text("days")).ok_or_else(|| Problem::validation("days", "days must be 1, 7 or 30"))?;
     let now = hub.store.clock().now();
-    let since = period.start(now);
+    let timeline = Timeline::until(now, period, reader.zone);
+    let since = timeline.since();
     let facts = hub.store.run(ReadPulse { since }).await?;
-    let figures = Figures::of(&facts, period, since);
+    let figures = Figures::of(&facts, &timeline);
     let mut agents = Vec::new();
     for (group, volume) in figures.agents.iter().take(MAX_SHOWN_AGENTS) {
         agents.push(agent_line(&hub, group, volume.clone()).await?);
@@ -95,7 +99,8 @@ async fn pulse(
         waiting: facts.waiting,
         oldest: facts.oldest.map(display_time),
         is_cut: facts.is_cut,
-        volume: volume_chart(&figures, period, since),
+        volume: volume_chart(&figures, &timeline),
+        is_utc: !reader.is_known,
         durations: duration_chart(&figures),
         more_agents: figures.agents.len().saturating_sub(MAX_SHOWN_AGENTS),
         agents,
@@ -121,13 +126,12 @@ async fn agent_line(hub: &Hub, group: &AgentGroup, volume: AgentVolume) -> Resul
     })
 }
 
-fn volume_chart(figures: &Figures, period: Period, since: Timestamp) -> Chart {
-    let bars = figures.steps.iter().enumerate().map(|(nth, tones)| {
+fn volume_chart(figures: &Figures, timeline: &Timeline) -> Chart {
+    let bars = figures.steps.iter().zip(timeline.labels()).map(|(tones, label)| {
         let counted = LEGEND.iter().filter(|(tone, _)| tones.count(*tone) > 0);
         let parts: Vec<String> = counted
             .map(|(tone, words)| say!("{count} {words}", count = tones.count(*tone), words = t(words)))
             .collect();
-        let label = period.label_of(since, nth);
         Bar {
             title: match parts.as_slice() {
                 [] => say!("{label}: none", label = label),

@@ -60,6 +60,33 @@ async fn pulse_counts_what_waits_and_how_decisions_ended() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn days_are_those_of_the_readers_zone_and_utc_is_said() {
+    let hub = Hub::start().await;
+    let owner = WebClient::signed_in(&hub).await;
+    let latest = async |query: &str| {
+        let page = owner.get(&format!("/inbox/pulse?{query}")).await.expect(200);
+        page.text_at("#latest")
+    };
+    let utc = latest("days=1").await;
+    assert!(utc.ends_with(":00 UTC"), "{utc}");
+    owner.set_cookie("countersign_zone", "No/Such_Zone");
+    assert!(latest("days=7").await.ends_with(" UTC"));
+    // An hour begins at half past in UTC here.
+    owner.set_cookie("countersign_zone", "Asia/Kolkata");
+    let kolkata = latest("days=1").await;
+    assert!(
+        kolkata.ends_with(":00") && !utc.starts_with(&kolkata),
+        "{kolkata}, {utc}"
+    );
+    // There are 25 hours between the two: their days are never the same.
+    owner.set_cookie("countersign_zone", "Pacific/Kiritimati");
+    let ahead = latest("days=7").await;
+    owner.set_cookie("countersign_zone", "Pacific/Midway");
+    let behind = latest("days=7").await;
+    assert_ne!(ahead, behind);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn pulse_agent_page_and_metrics_count_the_same_denials() {
     let hub = Hub::start().await;
     let owner = WebClient::signed_in(&hub).await;

@@ -78,6 +78,29 @@ async fn search_skips_sensitive_text_and_survives_any_query() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn days_of_a_search_are_those_of_the_readers_zone() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    bot.accepted(&titled(ask("bot"), "Just now")).await;
+    let owner = WebClient::signed_in(&hub).await;
+    let found = async |date: &str| {
+        let page = owner.get(&format!("/inbox/search?q=after:{date}")).await.expect(200);
+        (titles(&page).len(), page.text_at(".hints").contains("(days in UTC)"))
+    };
+    let today = jiff::Timestamp::now();
+    let tomorrow = |zone: &str| {
+        let here = today.in_tz(zone).expect("a zone");
+        here.date().tomorrow().expect("a date").to_string()
+    };
+    assert_eq!(found(&tomorrow("UTC")).await, (0, true));
+    // It is a day later there than here, so tomorrow has begun.
+    owner.set_cookie("countersign_zone", "Pacific/Kiritimati");
+    assert_eq!(found(&tomorrow("Pacific/Midway")).await, (1, false));
+    owner.set_cookie("countersign_zone", "Pacific/Midway");
+    assert_eq!(found(&tomorrow("Pacific/Midway")).await, (0, false));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn results_are_selected_for_a_batch_and_closed_ones_are_skipped() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
