@@ -185,6 +185,27 @@ fn every_entry_is_used_once_translated_twice_and_keeps_its_places() {
 }
 
 #[test]
+fn german_says_sie_and_chinese_has_full_width_punctuation() {
+    const FAMILIAR: [&str; 9] = [
+        "du", "dich", "dir", "dein", "deine", "deinen", "deinem", "deiner", "deines",
+    ];
+    let is_chinese = |c: char| ('\u{4e00}'..='\u{9fff}').contains(&c);
+    for entry in entries() {
+        let lower = entry.german.to_lowercase();
+        let familiar = lower
+            .split(|c: char| !c.is_alphabetic())
+            .find(|word| FAMILIAR.contains(word));
+        assert_eq!(familiar, None, "{}", entry.german);
+        let characters: Vec<char> = entry.chinese.chars().collect();
+        let narrow = characters.windows(2).find(|pair| {
+            let is_narrow = |c: char| ",;:!?()\"".contains(c);
+            (is_narrow(pair[0]) && is_chinese(pair[1])) || (is_chinese(pair[0]) && is_narrow(pair[1]))
+        });
+        assert_eq!(narrow, None, "{}", entry.chinese);
+    }
+}
+
+#[test]
 fn phrases_with_tags_between_their_pieces_keep_the_order_of_places() {
     let split: BTreeSet<String> = files("templates", ".html")
         .iter()
@@ -279,8 +300,11 @@ fn values_take_their_places_and_are_not_searched_for_more() {
 #[test]
 fn errors_of_the_rules_are_translated_with_their_value() {
     let german = |message: &str| in_language(Language::German, || error_text(message));
-    assert_eq!(german("fill this in"), "fülle das aus");
-    assert_eq!(german("write at least 5 characters"), "schreibe mindestens 5 Zeichen");
+    assert_eq!(german("fill this in"), "füllen Sie dieses Feld aus");
+    assert_eq!(
+        german("write at least 5 characters"),
+        "schreiben Sie mindestens 5 Zeichen"
+    );
     assert_eq!(german("no such error with 5"), "no such error with 5");
     assert_eq!(error_text("write at least 5 characters"), "write at least 5 characters");
 }
