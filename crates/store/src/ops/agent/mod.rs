@@ -6,5 +6,6 @@ mod overview;
 mod rename;
 
 pub use figures::{AgentFigures, FiguresOf};
+pub use names::AgentNames;
 pub use overview::{AgentOverview, AgentOverviewOf, ListAgentOverviews, Residence};
 pub use rename::{RenameAgent, RenameOutcome};

@@ -3,9 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use countersign_core::agent_name::{JoinedFrom, automatic, display_name};
+use countersign_protocol::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::exec::{Exec, Param, Row};
+use crate::exec::{AccessMode, Exec, Op, Param, Row};
 use crate::model::ListEntry;
 
 /// The ids of one statement. Its text is fixed, so that it is prepared once; missing ids are empty, and no agent has an
@@ -27,6 +28,35 @@ pub async fn fill<'e, X: Exec>(
         }
     }
     Ok(())
+}
+
+/// The display names of agents by their ids.
+pub struct AgentNames {
+    pub ids: Vec<String>,
+}
+
+impl Op for AgentNames {
+    type Out = HashMap<String, String>;
+    const MODE: AccessMode = AccessMode::Read;
+
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<HashMap<String, String>, StoreError> {
+        read(x, &self.ids).await
+    }
+}
+
+/// The agents that have a display name besides their id, with it.
+pub async fn named<X: Exec>(x: &mut X, limit: i64) -> Result<Vec<(String, String)>, StoreError> {
+    const SELECT: &str = "SELECT a.id, a.name, w.runtime, w.project_dir, w.number FROM agent a \
+         LEFT JOIN terminal w ON w.agent_id = a.id WHERE a.name IS NOT NULL OR w.agent_id IS NOT NULL \
+         UNION ALL SELECT w.agent_id, NULL, w.runtime, w.project_dir, w.number FROM terminal w \
+         WHERE NOT EXISTS (SELECT 1 FROM agent a WHERE a.id = w.agent_id) LIMIT ?1";
+    let mut named = Vec::new();
+    for mut row in x.rows(SELECT, &[limit.into()]).await? {
+        let id = row.text(0)?;
+        let name = name(&mut row, &id, 1)?;
+        named.push((id, name));
+    }
+    Ok(named)
 }
 
 /// The names of these agents. Agents of runs have no entry.

@@ -3,6 +3,7 @@
 use countersign_core::search::SearchQuery;
 use countersign_protocol::time::Timestamp;
 
+use super::senders::NamedSenders;
 use super::statements::{self, Position, Statement};
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op, Row};
@@ -61,14 +62,24 @@ impl Op for Search {
     const MODE: AccessMode = AccessMode::Scan;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<SearchPage, StoreError> {
+        let senders = NamedSenders::of(x, &self.query).await?;
+        let mut query = self.query.clone();
+        if senders.is_some() {
+            query.agent = None;
+        }
+        let walker = Walker {
+            query,
+            senders,
+            order: self.order,
+        };
         let from_start = match self.is_counted {
             false => None,
-            true => Some(self.walk(x, None, MAX_COUNTED + 1).await?),
+            true => Some(walker.walk(x, None, MAX_COUNTED + 1).await?),
         };
         let total = from_start.as_ref().map(Walk::total);
         let mut walk = match (from_start, self.before) {
             (Some(walk), None) => walk,
-            (_, before) => self.walk(x, before, self.limit.saturating_add(1)).await?,
+            (_, before) => walker.walk(x, before, self.limit.saturating_add(1)).await?,
         };
         let next = if walk.found.len() > self.limit {
             walk.found.truncate(self.limit);
@@ -103,11 +114,18 @@ impl Walk {
     }
 }
 
-impl Search {
+/// A search for which it is known which agents `from:` means.
+struct Walker {
+    query: SearchQuery,
+    senders: Option<NamedSenders>,
+    order: SearchOrder,
+}
+
+impl Walker {
     async fn walk<X: Exec>(&self, x: &mut X, before: Option<Position>, wanted: usize) -> Result<Walk, StoreError> {
         let mut walk = Walk::default();
         // An empty search finds nothing; an empty search of the decided messages leaves nothing out.
-        if self.query.is_empty() && self.order == SearchOrder::Arrived {
+        if self.query.is_empty() && self.senders.is_none() && self.order == SearchOrder::Arrived {
             return Ok(walk);
         }
         let statement = Statement::of(&self.query, self.order, X::DIALECT);
@@ -123,7 +141,7 @@ impl Search {
             let rows = statement.rows(x, at, chunk).await?;
             let is_last = rows.len() < chunk;
             scanned += rows.len();
-            let candidates = candidates(rows, &mut at)?;
+            let candidates = self.candidates(rows, &mut at)?;
             let checked = self.matching(x, candidates, wanted - walk.found.len(), MAX_READ_MESSAGES - read);
             let checked = checked.await?;
             read += checked.read;
@@ -139,6 +157,23 @@ impl Search {
         }
         walk.found.truncate(wanted);
         Ok(walk)
+    }
+
+    /// The positions of the wanted rows; `at` becomes the position of the last row.
+    fn candidates(&self, rows: Vec<Row>, at: &mut Option<Position>) -> Result<Vec<Position>, StoreError> {
+        let mut found = Vec::new();
+        for mut row in rows {
+            let position = (row.instant(statements::AT)?, row.int(statements::SEQ)?);
+            let is_from = match &self.senders {
+                Some(senders) => row.peek(statements::AGENT).is_some_and(|id| senders.includes(id)),
+                None => true,
+            };
+            if is_from && row.int(statements::WANTED)? == 1 {
+                found.push(position);
+            }
+            *at = Some(position);
+        }
+        Ok(found)
     }
 
     /// The candidates that match as a whole: up to `wanted`, reading up to `max_read` messages.
@@ -182,19 +217,6 @@ struct Checked {
     read: usize,
     last: Option<Position>,
     stopped_at: Option<Position>,
-}
-
-/// The positions of the wanted rows; `at` becomes the position of the last row.
-fn candidates(rows: Vec<Row>, at: &mut Option<Position>) -> Result<Vec<Position>, StoreError> {
-    let mut found = Vec::new();
-    for mut row in rows {
-        let position = (row.instant(statements::AT)?, row.int(statements::SEQ)?);
-        if row.int(statements::WANTED)? == 1 {
-            found.push(position);
-        }
-        *at = Some(position);
-    }
-    Ok(found)
 }
 
 /// The messages at these positions, in their order. A message that was purged meanwhile is left out.

@@ -2,6 +2,7 @@
 
 mod find;
 mod index;
+mod senders;
 mod statements;
 mod tokens;
 

@@ -15,14 +15,15 @@ pub type Position = (Timestamp, i64);
 
 pub const SEQ: usize = 0;
 pub const AT: usize = 1;
-pub const WANTED: usize = 2;
+pub const AGENT: usize = 2;
+pub const WANTED: usize = 3;
 
-/// Rows before the position (?1, ?2), at most ?3: seq, time, and whether the row is wanted, which is one of the agent
+/// Rows before the position (?1, ?2), at most ?3: seq, time, agent, and whether the row is wanted, which is one of the agent
 /// ?4, of the statuses ?5, from the time ?6 on and before ?7, and with a resolution like ?8.
 macro_rules! candidates {
     ($time:literal, $($rest:tt)+) => {
         concat!(
-            "SELECT m.seq, m.", $time, ", (m.purged_at IS NULL AND (?4 = '' OR m.agent_id = ?4) \
+            "SELECT m.seq, m.", $time, ", m.agent_id, (m.purged_at IS NULL AND (?4 = '' OR m.agent_id = ?4) \
              AND (?5 = '' OR ?5 LIKE '% ' || m.status || ' %') AND m.", $time, " >= ?6 AND m.", $time, " < ?7 \
              AND (?8 = '' OR EXISTS (SELECT 1 FROM resolution r WHERE r.seq = m.resolution_seq \
              AND r.body LIKE ?8 ESCAPE '!'))",

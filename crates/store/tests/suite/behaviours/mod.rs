@@ -295,6 +295,7 @@ macro_rules! behaviours {
                 purged_messages_are_not_found;
             search_filters:
                 filters_find_by_columns_text_and_resolution
+                an_agent_is_found_by_its_id_and_by_its_name
                 decided_messages_are_found_latest_decision_first
                 totals_stop_at_a_thousand
                 pulse_knows_what_waits_and_how_decisions_ended

@@ -8,7 +8,7 @@ use countersign_protocol::a2h::{Kind, Priority};
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::model::{NewMessage, Submission};
-use countersign_store::ops::agent::FiguresOf;
+use countersign_store::ops::agent::{AgentNames, FiguresOf, RenameAgent};
 use countersign_store::ops::list::OldestOpen;
 use countersign_store::ops::message::submit::Submit;
 use countersign_store::ops::pulse::{PulseFacts, ReadPulse};
@@ -90,6 +90,38 @@ pub async fn filters_find_by_columns_text_and_resolution(store: &Store, clock: &
     }
     let agent = found_in(store, &format!("from:{TESTER}"), SearchOrder::Arrived).await;
     assert_eq!(ids(&agent.items), [4].map(message_id));
+}
+
+pub async fn an_agent_is_found_by_its_id_and_by_its_name(store: &Store, clock: &ManualClock) {
+    fill_mixed(store, clock).await;
+    let named = RenameAgent {
+        id: TESTER.to_owned(),
+        name: Some("Mail Prüfer · tower".to_owned()),
+        actor: OWNER.to_owned(),
+    };
+    store.run(named).await.unwrap();
+    for (text, numbers) in [
+        (format!("from:{TESTER}"), &[4][..]),
+        ("from:prufer".to_owned(), &[4]),
+        ("from:\"tower mail\"".to_owned(), &[4]),
+        ("from:mail is:open server".to_owned(), &[4]),
+        ("from:mail is:denied".to_owned(), &[]),
+        ("from:mailer".to_owned(), &[]),
+        ("from:·".to_owned(), &[]),
+    ] {
+        let page = found_in(store, &text, SearchOrder::Arrived).await;
+        let numbers: Vec<_> = numbers.iter().copied().map(message_id).collect();
+        assert_eq!(ids(&page.items), numbers, "{text}");
+        let count = numbers.len();
+        assert_eq!(page.total, Some(SearchTotal { count, is_more: false }), "{text}");
+    }
+    let decided = found_in(store, "from:prufer", SearchOrder::Decided).await;
+    assert!(decided.items.is_empty());
+    let ids = [TESTER, BUILDER, "nobody"].map(str::to_owned).into();
+    let names = store.run(AgentNames { ids }).await.unwrap();
+    assert_eq!(names.get(TESTER).map(String::as_str), Some("Mail Prüfer · tower"));
+    assert_eq!(names.get(BUILDER).map(String::as_str), Some(BUILDER));
+    assert_eq!(names.get("nobody"), None);
 }
 
 pub async fn decided_messages_are_found_latest_decision_first(store: &Store, clock: &ManualClock) {
