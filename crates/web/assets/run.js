@@ -1,14 +1,14 @@
 // The run page. An event stream signals changes and carries the text an agent is writing; the state of the run is loaded from
 // the hub. Only changed parts are replaced, so open details, typed text and the focus stay.
 import { arm } from "./guard.js";
-import { load } from "./swap.js";
+import { load, parse } from "./swap.js";
 import { showToast } from "./tell.js";
 import { t } from "./words.js";
 
 const MIN_INTERVAL_MS = 250;
 const RETRY_MS = 5000;
 const MAX_LINES = 300;
-const MAX_CHARS = 100_000;
+const MAX_BLOCKS = 300;
 let source = null;
 let followedId = "";
 let retryTimer;
@@ -60,7 +60,7 @@ function applyRun(fresh) {
   // Two loads may overlap, and the older response may arrive last.
   if (!fresh || old.dataset.id !== fresh.dataset.id || Number(fresh.dataset.seq) < Number(old.dataset.seq)) return;
   Object.assign(old.dataset, fresh.dataset);
-  for (const part of ["#run-head", "#about"]) replacePart(old.querySelector(part), fresh.querySelector(part));
+  for (const part of ["#run-head", "#to-come", "#about"]) replacePart(old.querySelector(part), fresh.querySelector(part));
   updateLines([...fresh.querySelectorAll("#steps > li")]);
   updatePanel(fresh.querySelector("#panel"));
   if (fresh.querySelector("#steps > li")) document.getElementById("no-steps")?.remove();
@@ -114,7 +114,7 @@ function replacePart(old, line) {
 /** Keeps the text that an agent is writing. */
 function copyStream(old, stream) {
   if (!old || !stream) return;
-  stream.textContent = old.textContent;
+  stream.replaceChildren(...old.childNodes);
   stream.hidden = old.hidden;
 }
 
@@ -145,13 +145,15 @@ function typedSection(typedText) {
   return section;
 }
 
-function appendText({ fresh, text }) {
+/** Blocks of text that are complete, and the last one, which takes the place of the last one before. */
+function appendText({ fresh, complete, growing }) {
   const stream = document.querySelector("#steps > .at-work .stream");
   if (!stream) return;
-  if (fresh) stream.textContent = "";
-  stream.append(text);
-  stream.normalize();
-  if (stream.textContent.length > MAX_CHARS) stream.textContent = stream.textContent.slice(-MAX_CHARS);
+  const [blocks, last] = stream.children;
+  if (fresh) blocks.replaceChildren();
+  if (complete) blocks.append(...parse(complete).body.childNodes);
+  while (blocks.children.length > MAX_BLOCKS) blocks.firstElementChild.remove();
+  last.replaceChildren(...(growing ? parse(growing).body.childNodes : []));
   stream.hidden = stream.textContent === "";
 }
 

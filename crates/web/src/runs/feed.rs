@@ -1,8 +1,8 @@
-//! GET /runs/{id}/events: live updates for the page of one run. The stream carries the agent's text while it is
+//! GET /runs/{id}/events: live updates for the page of one run. The stream carries the agent's text, rendered while it is
 //! written, and a note that something changed; the page then loads the new state itself. Updates are debounced and
 //! sent together.
 
-use std::collections::VecDeque;
+use std::mem::take;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -16,13 +16,13 @@ use countersign_hub::http::extract::RunPath;
 use countersign_hub::inbox::runs::find;
 use countersign_hub::live::{LiveEvent, LiveListener, record};
 use countersign_hub::problem::Problem;
-use countersign_protocol::escape::escape_lines;
 use countersign_runs::{ClientAction, ConnectedClient, FindRunError, SubscribeOutcome, Subscription, TrackedRun};
 use countersign_store::StoreError;
 use serde::Deserialize;
 use serde_json::json;
 use tokio::time::{Instant, sleep_until};
 
+use super::streamed::StreamedMarkdown;
 use crate::layout::events::is_signed_in;
 use crate::layout::form::FormFields;
 use crate::layout::page::PageError;
@@ -30,7 +30,8 @@ use crate::layout::signed_in_user::SignedInUser;
 
 /// Updates are collected for this long after the first one, then sent together.
 const BATCH_DELAY: Duration = Duration::from_millis(150);
-/// Limit of streamed text in one batch; the page gets the whole text with the output event.
+/// Limit of streamed text in one batch: of a longer one only the end is shown. The page gets the whole text with the output
+/// event.
 const MAX_TEXT_BYTES: usize = 64 * 1024;
 
 /// Without a session this is an error and not a redirect to the sign-in page, because a browser cannot show the target
@@ -81,10 +82,7 @@ impl RunFeed {
             joined: Weak::new(),
             must_rejoin: false,
             listener: hub.live.listen(None),
-            pending: PendingUpdates {
-                last_seq: after,
-                ..PendingUpdates::default()
-            },
+            pending: PendingUpdates::after(after),
             flush_at: None,
         };
         feed.join().await?;
@@ -178,7 +176,7 @@ impl RunFeed {
 
 impl SseSource for RunFeed {
     fn last_id(&self) -> u64 {
-        self.pending.last_seq
+        self.pending.resume_seq
     }
 
     async fn next(&mut self) -> Option<Bytes> {
@@ -205,11 +203,14 @@ impl SseSource for RunFeed {
 struct PendingUpdates {
     /// The `seq` of the latest event.
     last_seq: u64,
+    /// The `seq` before the text that is being streamed. A client that connects again gets this text from its start.
+    resume_seq: u64,
     has_changed: bool,
-    /// Streamed text of the agent that is writing.
-    text: VecDeque<String>,
-    bytes: usize,
-    /// The text that was streamed before is complete.
+    /// Streamed text of the agent that is writing, since the last batch.
+    text: String,
+    /// The same, before the last batch.
+    written: StreamedMarkdown,
+    /// The text that was streamed before is over.
     starts_anew: bool,
 }
 
@@ -230,6 +231,15 @@ struct StreamedText {
 }
 
 impl PendingUpdates {
+    fn after(seq: u64) -> Self {
+        Self {
+            last_seq: seq,
+            resume_seq: seq,
+            starts_anew: true,
+            ..Self::default()
+        }
+    }
+
     fn is_empty(&self) -> bool {
         !self.has_changed && !self.starts_anew && self.text.is_empty()
     }
@@ -244,41 +254,41 @@ impl PendingUpdates {
             None => {}
         }
         match (frame.kind.as_str(), frame.event) {
-            ("agent_streaming", Some(StreamedText { kind, text })) if kind == "text" => self.append_text(text),
+            ("agent_streaming", Some(StreamedText { kind, text })) if kind == "text" => self.append_text(&text),
             ("agent_streaming", _) => {}
             ("agent_output" | "step_started" | "step_completed", _) => {
+                self.resume_seq = self.last_seq;
                 self.has_changed = true;
-                self.starts_anew = true;
-                self.clear_text();
+                self.start_anew();
             }
             _ => self.has_changed = true,
         }
     }
 
-    fn append_text(&mut self, text: String) {
-        self.bytes += text.len();
-        self.text.push_back(text);
-        while self.bytes > MAX_TEXT_BYTES {
-            self.bytes -= self.text.pop_front().map_or(self.bytes, |oldest| oldest.len());
+    fn append_text(&mut self, text: &str) {
+        if self.text.len() + text.len() > MAX_TEXT_BYTES {
+            self.start_anew();
         }
+        self.text
+            .push_str(&text[text.ceil_char_boundary(text.len().saturating_sub(MAX_TEXT_BYTES))..]);
     }
 
-    fn clear_text(&mut self) {
+    fn start_anew(&mut self) {
         self.text.clear();
-        self.bytes = 0;
+        self.written = StreamedMarkdown::default();
+        self.starts_anew = true;
     }
 
     fn flush(&mut self) -> Bytes {
         let mut records = BytesMut::new();
         if self.starts_anew || !self.text.is_empty() {
-            let text: String = self.text.iter().map(String::as_str).collect();
-            let data = json!({"fresh": self.starts_anew, "text": escape_lines(&text)});
-            records.extend(record(self.last_seq, "text", &data));
+            let html = self.written.push(&take(&mut self.text));
+            let data = json!({"fresh": self.starts_anew, "complete": html.complete, "growing": html.growing});
+            records.extend(record(self.resume_seq, "text", &data));
         }
         if self.has_changed {
-            records.extend(record(self.last_seq, "changed", &json!({"seq": self.last_seq})));
+            records.extend(record(self.resume_seq, "changed", &json!({"seq": self.last_seq})));
         }
-        self.clear_text();
         (self.has_changed, self.starts_anew) = (false, false);
         records.freeze()
     }
@@ -299,41 +309,50 @@ mod tests {
 
     #[test]
     fn streamed_text_is_batched_and_hidden_characters_are_escaped() {
-        let mut pending = PendingUpdates {
-            last_seq: 4,
-            ..PendingUpdates::default()
-        };
+        let mut pending = PendingUpdates::after(4);
         for (seq, text) in [(4, "seen"), (5, "Hel"), (6, "lo\n\u{202e}"), (5, "again")] {
             pending.ingest(&streamed(seq, text));
         }
         let text = flushed(&mut pending);
         assert!(
-            text.starts_with("id: 6\nevent: text\n") && !text.contains("changed"),
+            text.starts_with("id: 4\nevent: text\n") && !text.contains("changed"),
+            "a client that connects again gets the text from its start: {text}"
+        );
+        assert!(
+            text.contains(r#""fresh":true"#) && text.contains(r"Hello\n\\u{202e}"),
             "{text}"
         );
-        assert!(text.contains(r#""text":"Hello\n\\u{202e}""#), "{text}");
         assert!(pending.is_empty());
+        pending.ingest(&streamed(7, " there"));
+        let text = flushed(&mut pending);
+        assert!(
+            text.contains(r#""fresh":false"#) && text.contains(r"Hello\n\\u{202e} there"),
+            "{text}"
+        );
     }
 
     #[test]
     fn streamed_text_starts_anew_when_the_step_goes_on() {
-        let mut pending = PendingUpdates::default();
+        let mut pending = PendingUpdates::after(0);
         pending.ingest(&streamed(1, "draft"));
         pending.ingest(r#"{"type":"agent_output","seq":2,"text":"draft"}"#);
         pending.ingest(&streamed(3, "next"));
         let text = flushed(&mut pending);
         assert!(
-            text.contains(r#"{"fresh":true,"text":"next"}"#) && text.contains("event: changed"),
+            text.contains(r#""fresh":true,"growing":"<p>next"#)
+                && !text.contains("draft")
+                && text.contains("event: changed"),
             "{text}"
         );
         pending.ingest(r#"{"type":"input_resolved","runId":"r"}"#);
-        assert_eq!(flushed(&mut pending), "id: 3\nevent: changed\ndata: {\"seq\":3}\n\n");
+        assert_eq!(flushed(&mut pending), "id: 2\nevent: changed\ndata: {\"seq\":3}\n\n");
     }
 
     #[test]
     fn only_the_end_of_a_very_long_text_is_sent() {
-        let mut pending = PendingUpdates::default();
+        let mut pending = PendingUpdates::after(0);
         (1..=20).for_each(|seq| pending.ingest(&streamed(seq, &"x".repeat(MAX_TEXT_BYTES / 4))));
-        assert!(pending.bytes <= MAX_TEXT_BYTES && flushed(&mut pending).len() < 2 * MAX_TEXT_BYTES);
+        pending.ingest(&streamed(21, &"é".repeat(MAX_TEXT_BYTES)));
+        assert!(pending.text.len() <= MAX_TEXT_BYTES && flushed(&mut pending).len() < 2 * MAX_TEXT_BYTES);
     }
 }

@@ -7,7 +7,9 @@ mod lines;
 mod list;
 mod page;
 mod stop;
+mod streamed;
 mod texts;
+mod to_come;
 
 use std::sync::Arc;
 

@@ -16,6 +16,7 @@ use countersign_protocol::runs::RunStatus;
 use super::ask::{LaterAsk, RunPageAsk};
 use super::label::RunLabel;
 use super::lines::{LineKind, NoteContent, RunProgress, StepEnding, TimelineLine, lines};
+use super::to_come::steps_to_come;
 use crate::item::{AnswerInput, ControlShape, PartContent};
 use crate::language::t;
 use crate::layout::filters;
@@ -32,6 +33,8 @@ struct RunDetailPage {
     layout: PageLayout,
     head: RunHead,
     lines: Vec<TimelineLine>,
+    /// Steps that have not begun.
+    to_come: Vec<String>,
     /// The `seq` of the latest event; `None` on a page of earlier steps, which does not change.
     newest: Option<u64>,
     earlier: Option<String>,
@@ -121,11 +124,18 @@ async fn show(
         Some(wait) => RunPageAsk::of(hub, user, wait).await?,
         None => None,
     };
+    let lines = lines(timeline, progress);
+    let to_come = match progress.is_over {
+        true => Vec::new(),
+        false => steps_to_come(&run.plan.strategy.flow, &lines),
+    };
+    let to_come = to_come.into_iter().map(str::to_owned).collect();
     let head = RunHead::of(hub, &run, ask.as_ref());
     let may_stop = user.may_decide() && !run.overview.status.is_over();
     let page = RunDetailPage {
         layout: PageLayout::of(hub, user, request, PageSection::Run, run.overview.strategy_name.clone()).await?,
-        lines: lines(timeline, progress),
+        lines,
+        to_come,
         newest: Some(newest).filter(|_| before.is_none()),
         earlier: earlier.map(|seq| format!("{}?before={seq}", head.href)),
         is_pruned: earlier.is_none() && run.pruned_seq > 0,

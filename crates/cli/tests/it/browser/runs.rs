@@ -60,6 +60,7 @@ async fn an_answer_in_the_inbox_updates_the_page_of_its_run() {
     let watcher = Browser::signed_in(Viewport::DESKTOP, &hub).await;
     watcher.open(&hub, &address(&run)).await;
     watcher.wait_for_text("#panel .prompt", "Draft: fish").await;
+    watcher.wait_for_text("#to-come", "print").await;
     watcher.click("#steps .given summary").await;
     watcher.fill("#value", "I was about to say").await;
     let item = id_of(&hub, &run).await;
@@ -79,6 +80,7 @@ async fn an_answer_in_the_inbox_updates_the_page_of_its_run() {
     watcher.wait_for("#steps .given[open]").await;
     watcher.wait_until_gone("#answer").await;
     watcher.wait_until_gone("#stop").await;
+    watcher.wait_for("#to-come[hidden]").await;
     other.finish().await;
     watcher.finish().await;
 }
@@ -127,22 +129,24 @@ async fn model_output_streams_to_the_page() {
     let model = Model::start().await;
     let hub = Setup::default().config(&model.config("")).start().await;
     let gate = Gate::shut();
-    model.script([held(&["Once ", "<b>upon</b> \u{202e}"], &gate, &["a time"])]);
+    model.script([held(&["Once **up", "on**\n\n<b>a</b> \u{202e}"], &gate, &["time"])]);
     let mut client = Client::connect(&hub).await;
     let run = client.start_strategy(&hub, &alone(llm()), "a tale").await;
     let mut browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
     browser.open(&hub, &address(&run)).await;
+    browser.wait_for_text("#steps > .at-work .stream strong", "upon").await;
     browser
-        .wait_for_text("#steps > .at-work .stream", "Once <b>upon</b> \\u{202e}")
+        .wait_for_text("#steps > .at-work .stream", "<b>a</b> \\u{202e}")
         .await;
     browser.screenshot("run-streaming").await;
     // Text that was streamed before the page was loaded is shown after a reload, too.
     browser.reload().await;
     browser
-        .wait_for_text("#steps > .at-work .stream", "Once <b>upon</b> \\u{202e}")
+        .wait_for_text("#steps > .at-work .stream", "<b>a</b> \\u{202e}")
         .await;
+    assert_eq!(browser.count(".stream strong").await, 1, "each block is there once");
     gate.open();
-    browser.wait_for_text("#steps > .step.done .md", "a time").await;
+    browser.wait_for_text("#steps > .step.done .md", "time").await;
     browser
         .wait_for_text("#steps > .step.done h2", "7 tokens in, 5 out")
         .await;

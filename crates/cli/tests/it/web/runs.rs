@@ -145,6 +145,7 @@ async fn a_run_shows_its_steps_its_directory_and_its_open_question() {
     assert!(editor.starts_with("editor waiting since"), "{editor}");
     assert!(page.text_at("#panel h2").starts_with("editor waits for an answer"));
     assert_eq!(page.text_at("#panel .prompt"), "Draft: fish");
+    assert_eq!(page.text_at("#to-come"), "Still to come: print");
     let about = page.text_at("#about");
     assert!(
         ["draft, editor, print", "sequential", ".json"]
@@ -167,6 +168,7 @@ async fn a_run_shows_its_steps_its_directory_and_its_open_question() {
         ),
         (3, 0, 2)
     );
+    assert!(page.attribute("#to-come", "hidden").is_some());
     client.continue_run(&run, "").await;
     client.next_question().await;
     let page = owner.get(&address(&run)).await.expect(200);
