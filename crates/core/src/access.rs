@@ -189,7 +189,10 @@ impl NameRule {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || self.separators.contains(&c);
         let wrong = name.chars().enumerate().find(|(_, c)| !is_plain(*c));
         let fault = match (wrong, name.len()) {
-            (Some((index, c)), _) => format!("character {} is {}", index + 1, c.escape_default()),
+            (Some((index, c)), _) => {
+                let (number, character) = (index + 1, c.escape_default());
+                format!("character {number} is {character}")
+            }
             (None, 0) => "it is empty".to_owned(),
             (None, length) if length > self.max_chars => format!("it has {length}"),
             (None, _) => return Ok(()),

@@ -74,7 +74,7 @@ fn days_begin_at_midnight_in_the_zone() {
     };
     assert_eq!(after("after:2026-06-30", "IST-5:30"), "2026-06-29T18:30:00.000Z");
     // Clocks that go forward at midnight have no midnight on that day.
-    let berlin_at_midnight = "X-1Y,M3.5.0/0,M10.5.0";
+    let berlin_at_midnight = "XXX-1YYY,M3.5.0/0,M10.5.0";
     assert_eq!(
         after("after:2026-03-29", berlin_at_midnight),
         "2026-03-28T23:00:00.000Z"

@@ -42,25 +42,18 @@ pub const KINDS: [&str; 8] = ["ask", "notify", "task", "confirm", "select", "man
 pub enum SearchError {
     #[error("A search has at most {MAX_QUERY_CHARS} characters; shorten it.")]
     TooLong,
-    #[error("“{0}:” is not a filter. Use {known}, or put the words in quotes.", known = listed(&FILTERS.map(|name| format!("{name}:"))))]
+    #[error("“{0}:” is not a filter. Use one of {known}, or put the words in quotes.", known = FILTERS.map(|name| format!("{name}:")).join(", "))]
     UnknownFilter(String),
     #[error("“{0}:” needs a value, such as {0}:{example}.", example = example(.0))]
     NoValue(&'static str),
     #[error("“{0}:” stands there twice; give it once.")]
     Twice(&'static str),
-    #[error("“is:{0}” is not known. Use is: with {known}.", known = listed(&STATES.map(|(word, _)| word.to_owned())))]
+    #[error("“is:{0}” is not known. Use is: with one of {known}.", known = STATES.map(|(word, _)| word).join(", "))]
     UnknownState(String),
-    #[error("“kind:{0}” is not known. Use kind: with {known}.", known = listed(&KINDS.map(str::to_owned)))]
+    #[error("“kind:{0}” is not known. Use kind: with one of {known}.", known = KINDS.join(", "))]
     UnknownKind(String),
     #[error("“{0}:” needs a date such as {0}:2026-06-30, or a time such as {0}:2026-06-30T15:00:00Z.")]
     NoDate(&'static str),
-}
-
-fn listed(words: &[String]) -> String {
-    match words {
-        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
-        _ => words.concat(),
-    }
 }
 
 fn example(filter: &str) -> &'static str {

@@ -43,23 +43,3 @@ pub fn asker_name<'m>(message: &'m Message, agent_name: &'m str) -> &'m str {
 pub fn run_agent(agent_id: &str) -> Option<(&str, &str)> {
     agent_id.rsplit_once('#')
 }
-
-/// Formats an agent id for people.
-pub fn agent_label(agent_id: &str) -> String {
-    match run_agent(agent_id) {
-        Some((agent_name, run_id)) => format!("{agent_name} in run {run_id}"),
-        None => agent_id.to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn run_agent_is_labelled_by_its_name_even_with_a_hash_in_it() {
-        assert_eq!(agent_label("user#run-1"), "user in run run-1");
-        assert_eq!(agent_label("a#b#run-1"), "a#b in run run-1");
-        assert_eq!(agent_label("deploybot"), "deploybot");
-    }
-}

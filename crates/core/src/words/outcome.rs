@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::question::{Ask, Question};
 use crate::schema::sensitive_fields;
-use crate::vocabulary::{Ending, Tone};
+use crate::vocabulary::{Action, Ending, Tone};
 use crate::{Content, Outcome, Payload, Resolution};
 
 /// The labels of the chosen options, or the typed text. `None` for forms, which do not fit in a line, and for sensitive
@@ -78,7 +78,10 @@ pub fn detail(resolution: &Resolution, content: &Content, wording: Wording) -> O
     let answer = answered(resolution, content);
     match (resolution.outcome, resolution.defaulted) {
         (Outcome::Expired, true) => Some(match answer {
-            Some(answer) => wording("answered “{answer}” by default").replace("{answer}", &answer),
+            Some(answer) => {
+                let answer = worded(answer, content, wording);
+                wording("answered “{answer}” by default").replace("{answer}", &answer)
+            }
             None => wording("answered with its default").to_owned(),
         }),
         (Outcome::Expired, false) => Some(wording("no answer in time").to_owned()),
@@ -98,19 +101,35 @@ fn is_own_label(resolution: &Resolution, answer: &str) -> bool {
     !answer.eq_ignore_ascii_case(value)
 }
 
+/// The labels that the hub gives a confirm are words of the page.
+fn worded(answer: String, content: &Content, wording: Wording) -> String {
+    let is_confirm = matches!(
+        &content.payload,
+        Payload::Ask(Ask {
+            question: Question::Confirm { .. },
+            ..
+        })
+    );
+    let mut labels = [Action::Approve, Action::Deny].map(Action::label).into_iter();
+    match labels.find(|label| is_confirm && *label == answer) {
+        Some(label) => wording(label).to_owned(),
+        None => answer,
+    }
+}
+
 /// The default that a message answers with at its expiry: its text, or `None` inside if it does not fit in a line. A
 /// message answers by itself only if its asker declared a default.
-pub fn default_answer(content: &Content) -> Option<Option<String>> {
+pub fn default_answer(content: &Content, wording: Wording) -> Option<Option<String>> {
     let default = match &content.payload {
         Payload::Ask(ask) => ask.default_on_expire.as_ref().filter(|default| !default.is_null()),
         Payload::Task(_) | Payload::Notify => None,
     };
-    default.map(|value| answer_text(value, content))
+    default.map(|value| answer_text(value, content).map(|answer| worded(answer, content, wording)))
 }
 
 /// What happens at the expiry: `ends without an answer`.
 pub fn at_expiry(content: &Content, wording: Wording) -> String {
-    match default_answer(content) {
+    match default_answer(content, wording) {
         None => wording("ends without an answer").to_owned(),
         Some(Some(answer)) => wording("will answer “{answer}” automatically").replace("{answer}", &answer),
         Some(None) => wording("will answer with its default automatically").to_owned(),

@@ -3,6 +3,7 @@
 mod ahead;
 mod facts;
 mod list;
+mod names;
 mod page;
 mod presence_mark;
 mod rename;
@@ -16,6 +17,7 @@ use axum::routing::{get, post};
 use countersign_hub::Hub;
 
 pub use ahead::AheadBox;
+pub use names::{KnownNames, agent_label};
 pub use presence_mark::PresenceMark;
 
 use crate::layout::page::see_other;

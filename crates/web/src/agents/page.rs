@@ -7,7 +7,7 @@ use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use countersign_core::agent_name;
-use countersign_core::asker::{agent_label, run_agent, run_href};
+use countersign_core::asker::{run_agent, run_href};
 use countersign_core::vocabulary::Action;
 use countersign_hub::Hub;
 use countersign_hub::http::extract::AgentPath;

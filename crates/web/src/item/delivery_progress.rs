@@ -6,7 +6,7 @@ use countersign_core::{Actor, Outcome, Resolution};
 use countersign_store::model::{Delivery, PersonView};
 
 use super::presence::AgentPresence;
-use crate::language::{say, t};
+use crate::language::{error_text, say, t};
 use crate::layout::formatting::{DisplayTime, display_time};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -152,10 +152,12 @@ pub fn failure_reason(delivery: &Delivery) -> Option<String> {
     let given_up = format!("given up after {} attempts: ", delivery.attempts);
     let reason = error.strip_prefix(&given_up).unwrap_or(error);
     // "answered 503" needs a subject.
-    Some(if reason.starts_with("answered ") {
-        say!("it {reason}", reason = reason)
-    } else {
-        t(reason).to_owned()
+    Some(match reason.strip_prefix("answered ") {
+        Some(status) => match status.strip_suffix(": redirects are not followed") {
+            Some(status) => say!("it answered {status}: redirects are not followed", status = status),
+            None => say!("it answered {status}", status = status),
+        },
+        None => error_text(reason),
     })
 }
 

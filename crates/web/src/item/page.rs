@@ -6,7 +6,6 @@ use axum::response::Response;
 use countersign_core::vocabulary::Action;
 use countersign_core::{Message, Outcome, State};
 use countersign_hub::Hub;
-use countersign_hub::inbox::presets::presets;
 use countersign_hub::messages::cue_waiters::CueState;
 use countersign_store::model::PersonView;
 
@@ -32,6 +31,7 @@ use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, rende
 use crate::layout::signed_in_user::SignedInUser;
 use crate::lists::row::may_answer;
 use crate::lists::snoozed::{SnoozeTime, snooze_times};
+use crate::settings::reasons;
 
 /// The state of the panel: a plain view, or the result of a failed decision.
 pub enum PanelState<'a> {
@@ -130,7 +130,7 @@ pub async fn page(
         PanelState::Late { sent } | PanelState::NotAllowed { sent } => (Some(sent), FormErrors::default(), None),
     };
     let presets = if message.state == State::Open {
-        presets(hub).await?
+        reasons(hub).await?
     } else {
         Vec::new()
     };

@@ -7,7 +7,7 @@ use countersign_store::StoreError;
 use countersign_store::model::{AuditRow, PersonView};
 use countersign_store::ops::message::audit::Trail;
 
-use crate::language::{error_text, t};
+use crate::language::{problem_text, t};
 use crate::layout::formatting::{DisplayTime, actor_name, display_time};
 use crate::layout::page::PageError;
 
@@ -32,9 +32,7 @@ pub async fn trail(hub: &Hub, item: &PersonView) -> Result<TrailView, PageError>
     for subject in std::iter::once(id.to_owned()).chain(of_delivery) {
         match hub.store.run(Trail { subject }).await {
             Ok(rows) => view.entries.extend(rows.into_iter().map(entry)),
-            Err(error @ StoreError::AuditBroken { .. }) => {
-                view.fault = Some(error_text(&Problem::from(error).message()))
-            }
+            Err(error @ StoreError::AuditBroken { .. }) => view.fault = Some(problem_text(&Problem::from(error))),
             Err(error) => return Err(error.into()),
         }
     }

@@ -18,7 +18,7 @@ pub struct Entry {
 const SCRIPTS: &str = include_str!("../../languages/scripts.txt");
 
 /// One file for each area of the pages.
-pub const FILES: [&str; 12] = [
+pub const FILES: [&str; 13] = [
     include_str!("../../languages/frame.txt"),
     include_str!("../../languages/lists.txt"),
     include_str!("../../languages/steps.txt"),
@@ -30,6 +30,7 @@ pub const FILES: [&str; 12] = [
     include_str!("../../languages/agents.txt"),
     include_str!("../../languages/runs.txt"),
     include_str!("../../languages/pulse.txt"),
+    include_str!("../../languages/errors.txt"),
     SCRIPTS,
 ];
 
@@ -52,21 +53,39 @@ pub fn translation(language: Language, phrase: &str) -> Option<&'static str> {
     ENTRIES.get(phrase).map(|entry| entry.in_language(language))
 }
 
-/// A phrase must begin with so many bytes of its own, so that it is not mistaken for another text.
-const MIN_START_BYTES: usize = 5;
+/// A phrase has so many bytes besides its values, so that it is not mistaken for another text.
+const MIN_OWN_BYTES: usize = 12;
 
-/// The translation of the phrase with one place that the message was made from, the name of the place, and its value.
-pub fn translation_with_value(language: Language, message: &str) -> Option<(&'static str, &'static str, &str)> {
-    let made_from = |entry: &Entry| {
-        let (start, (name, end)) = next_place(entry.english)?;
-        let value = message.strip_prefix(start)?.strip_suffix(end)?;
-        let is_sure = start.len() >= MIN_START_BYTES && !end.contains('{');
-        is_sure.then(|| (entry.in_language(language), name, value))
+/// The values of a text by the names of their places.
+pub type Values<'m> = Vec<(&'static str, &'m str)>;
+
+/// The translation of the phrase that the message was made from, and the values in its places.
+pub fn translation_with_values(language: Language, message: &str) -> Option<(&'static str, Values<'_>)> {
+    let made_from = |entry: &'static Entry| {
+        let values = values_in(entry.english, message)?;
+        let own_bytes = message.len() - values.iter().map(|(_, value)| value.len()).sum::<usize>();
+        (own_bytes >= MIN_OWN_BYTES).then_some((own_bytes, entry, values))
     };
-    ENTRIES
-        .values()
-        .filter_map(made_from)
-        .max_by_key(|(_, _, value)| std::cmp::Reverse(value.len()))
+    let found = ENTRIES.values().filter_map(made_from);
+    let (_, entry, values) = found.max_by_key(|(own_bytes, entry, _)| (*own_bytes, entry.english))?;
+    Some((entry.in_language(language), values))
+}
+
+/// The values of a message that was made from the phrase.
+fn values_in<'m>(phrase: &'static str, message: &'m str) -> Option<Values<'m>> {
+    let (start, mut place) = next_place(phrase)?;
+    let mut rest = message.strip_prefix(start)?;
+    let mut values = Values::new();
+    loop {
+        let (name, after) = place;
+        let Some((between, next)) = next_place(after) else {
+            values.push((name, rest.strip_suffix(after)?));
+            return Some(values);
+        };
+        let (value, behind) = rest.split_once(between)?;
+        values.push((name, value));
+        (rest, place) = (behind, next);
+    }
 }
 
 /// The phrases of the scripts with their translations.

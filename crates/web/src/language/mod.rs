@@ -2,27 +2,17 @@
 //! key of its translations in `crates/web/languages`.
 
 pub mod catalogue;
+mod errors;
 
 use std::fmt::Display;
+
+pub use errors::{error_text, problem_text};
 
 use crate::layout::look;
 
 /// Translates an English phrase. A phrase without a translation stays as it is.
 pub fn t(phrase: &str) -> &str {
     catalogue::translation(look::current().language, phrase).unwrap_or(phrase)
-}
-
-/// Translates an error of the rules or the hub, which is made in English and may hold one value.
-pub fn error_text(message: &str) -> String {
-    let language = look::current().language;
-    if let Some(text) = catalogue::translation(language, message) {
-        return text.to_owned();
-    }
-    let found = catalogue::translation_with_value(language, message);
-    found.map_or_else(
-        || message.to_owned(),
-        |(text, name, value)| fill(text, &[(name, &value)]),
-    )
 }
 
 /// Puts values in the places of a text, such as `{name}`. A value is not searched for places.

@@ -6,10 +6,9 @@ use std::time::Duration;
 use countersign_core::outcome;
 use countersign_core::vocabulary;
 use countersign_core::{Actor, Message};
-use countersign_hub::problem::Problem;
 use countersign_protocol::time::Timestamp;
 
-use crate::language::{counted, error_text, fill, say, t};
+use crate::language::{counted, fill, say, t};
 
 /// A time for a `<time>` element; a script converts it to the user's time zone.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,14 +48,6 @@ pub fn actor_name(actor: &Actor) -> &str {
     actor.person_name().unwrap_or(actor.as_str())
 }
 
-/// An error in words for people: a person is named as on the pages.
-pub fn problem_text(problem: &Problem) -> String {
-    match problem {
-        Problem::AlreadyTerminal { message, .. } => error_text(&message.replacen(", by human:", ", by ", 1)),
-        other => error_text(&other.message()),
-    }
-}
-
 /// The share in percent, rounded to the nearest whole number; `None` for a part of nothing.
 pub fn percent(part: usize, whole: usize) -> Option<usize> {
     (part * 200 + whole).checked_div(whole * 2)
@@ -75,7 +66,11 @@ pub fn waited(since: Timestamp, now: Timestamp) -> String {
 
 /// Formats a duration in its two largest units: `4 min 10 s`.
 pub fn span(duration: Duration) -> String {
-    let english = vocabulary::span(duration);
+    in_units(&vocabulary::span(duration))
+}
+
+/// Translates a duration of the vocabulary.
+pub fn in_units(english: &str) -> String {
     let words: Vec<&str> = english.split(' ').collect();
     let pairs = words.chunks_exact(2).map(|pair| in_unit(pair[0], pair[1]));
     pairs.collect::<Vec<_>>().join(" ")
@@ -116,7 +111,7 @@ pub struct Expiry {
 /// The expiry of a message. A message answers by itself only if its asker declared a default.
 pub fn expiry(message: &Message, now: Timestamp) -> Option<Expiry> {
     let at = message.expires_at?;
-    let short = match outcome::default_answer(&message.content) {
+    let short = match outcome::default_answer(&message.content, t) {
         None => t("unanswered").to_owned(),
         Some(Some(answer)) => say!("then answers “{answer}”", answer = answer),
         Some(None) => t("then answers its default").to_owned(),

@@ -20,11 +20,10 @@ use url::form_urlencoded::byte_serialize;
 use super::avatar::Avatar;
 use super::filters;
 use super::form::FormFields;
-use super::formatting::problem_text;
 use super::look::{self, Density, Look, Theme};
 use super::signed_in_user::SignedInUser;
 use crate::assets;
-use crate::language::{error_text, say, t};
+use crate::language::{problem_text, say, t};
 use crate::lists::row::person_mark;
 
 /// Content security policy: resources come only from this hub, there are no inline scripts or styles, and scripts may
@@ -353,7 +352,7 @@ impl IntoResponse for PageError {
             _ if signed_out => t("You are signed out.").to_owned(),
             Problem::Unavailable { id } => say!(
                 "{message} (the log has the reason under {id})",
-                message = error_text(&problem.message()),
+                message = problem_text(&problem),
                 id = id
             ),
             _ => problem_text(&problem),

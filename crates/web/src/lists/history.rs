@@ -25,6 +25,7 @@ use super::export::ADDRESS as EXPORT;
 use super::open::{ActiveFilter, FilterForm, FilterSuggestions, PAGE_SIZE};
 use super::query::{TypedSearch, total_text};
 use super::row::{DeliveryLabel, ListKind, MessageRow, RowOutcome, rows};
+use crate::agents::KnownNames;
 use crate::language::t;
 use crate::layout::filters;
 use crate::layout::form::FormFields;
@@ -71,6 +72,7 @@ async fn history(
         .map(parse_cursor)
         .transpose()?;
     let page = found(&hub, &typed, &filter_form, before).await?;
+    let names = KnownNames::of(&hub, [filter_form.agent.as_str()]).await?;
     let now = hub.store.clock().now();
     let next = page
         .next
@@ -82,7 +84,7 @@ async fn history(
     let page = HistoryPage {
         layout: PageLayout::of(&hub, &user, &request, PageSection::History, t("History")).await?,
         rows: rows(&page.items, now, row),
-        active: filter_form.active(ADDRESS),
+        active: filter_form.active(ADDRESS, &names),
         suggestions: FilterSuggestions::by(page.items.iter().flatten()),
         error: typed.error,
         total: page.total.filter(|total| total.count > 0).map(total_text),

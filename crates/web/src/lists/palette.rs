@@ -6,7 +6,6 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
-use countersign_core::asker::agent_label;
 use countersign_core::kind::kinds_to_decide;
 use countersign_hub::Hub;
 use countersign_store::model::InboxOrder;
@@ -15,6 +14,7 @@ use serde::Serialize;
 
 use super::open::{FilterForm, FilterSuggestions, MenuEntry, PAGE_SIZE, views};
 use super::row::encoded;
+use crate::agents::agent_label;
 use crate::language::{say, t};
 use crate::layout::page::PageError;
 use crate::layout::signed_in_user::SignedInUser;
@@ -40,7 +40,7 @@ async fn palette(State(hub): State<Arc<Hub>>, user: SignedInUser) -> Result<Resp
     }
     commands.extend(filters(&hub, &user).await?);
     commands.extend(pages(user.is_owner()).map(|(text, href)| Command {
-        text: format!("{}: {}", t("Settings"), t(text)),
+        text: labelled_text(t("Settings"), t(text)),
         href: href.to_owned(),
     }));
     Ok(Json(commands).into_response())
@@ -48,10 +48,14 @@ async fn palette(State(hub): State<Arc<Hub>>, user: SignedInUser) -> Result<Resp
 
 fn labelled(label: &str, entries: impl IntoIterator<Item = MenuEntry>) -> Vec<Command> {
     let command = |entry: MenuEntry| Command {
-        text: format!("{label}: {}", t(&entry.text)),
+        text: labelled_text(label, t(&entry.text)),
         href: entry.href,
     };
     entries.into_iter().map(command).collect()
+}
+
+fn labelled_text(label: &str, text: &str) -> String {
+    say!("{label}: {text}", label = label, text = text)
 }
 
 /// The kinds, and the agents, projects and tags of the latest open items.
@@ -76,7 +80,14 @@ async fn filters(hub: &Hub, user: &SignedInUser) -> Result<Vec<Command>, PageErr
         href: format!("/inbox?{name}={}", encoded(value)),
     };
     let kinds = kinds_to_decide().map(|(kind, label)| filter("kind", kind, label));
-    let agents = known.agents.iter().map(|id| filter("agent", id, &agent_label(id)));
+    let agents = known.agents.iter().map(|agent| {
+        let text = if agent.name == agent.id {
+            agent_label(&agent.id)
+        } else {
+            agent.name.clone()
+        };
+        filter("agent", &agent.id, &text)
+    });
     let projects = known.projects.iter().map(|name| filter("project", name, name));
     let tags = known.tags.iter().map(|tag| filter("tag", tag, tag));
     Ok(kinds.chain(agents).chain(projects).chain(tags).collect())

@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 
 use super::row::encoded;
 
-use crate::language::{counted, say};
+use crate::language::{counted, error_text, say};
 
 /// A typed search.
 #[derive(Debug, Default)]
@@ -46,7 +46,7 @@ impl TypedSearch {
         Self {
             text: text.chars().take(MAX_LINK_CHARS).collect(),
             query,
-            error: error.map(|error| error.to_string()),
+            error: error.map(|error| error_text(&error.to_string())),
         }
     }
 

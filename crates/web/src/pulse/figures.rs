@@ -79,6 +79,13 @@ impl AgentGroup {
             None => Self::Agent(agent_id.to_owned()),
         }
     }
+
+    pub fn id(&self) -> Option<&str> {
+        match self {
+            Self::Agent(id) => Some(id),
+            Self::InRuns(_) => None,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

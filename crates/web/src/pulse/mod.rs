@@ -15,13 +15,12 @@ use axum::routing::get;
 use countersign_core::vocabulary::Tone;
 use countersign_hub::Hub;
 use countersign_hub::problem::Problem;
-use countersign_store::ops::agent::AgentOverviewOf;
 use countersign_store::ops::pulse::{MAX_DECISIONS, MAX_RECEIVED, ReadPulse};
 
 use self::chart::{Bar, Chart};
 use self::figures::{AgentGroup, AgentVolume, Figures, SPANS};
 use self::period::{Period, Timeline};
-use crate::agents::agent_href;
+use crate::agents::{KnownNames, agent_href};
 use crate::language::{say, t};
 use crate::layout::avatar::Avatar;
 use crate::layout::filters;
@@ -89,10 +88,12 @@ async fn pulse(
     let since = timeline.since();
     let facts = hub.store.run(ReadPulse { since }).await?;
     let figures = Figures::of(&facts, &timeline);
-    let mut agents = Vec::new();
-    for (group, volume) in figures.agents.iter().take(MAX_SHOWN_AGENTS) {
-        agents.push(agent_line(&hub, group, volume.clone()).await?);
-    }
+    let shown = &figures.agents[..figures.agents.len().min(MAX_SHOWN_AGENTS)];
+    let names = KnownNames::of(&hub, shown.iter().filter_map(|(group, _)| group.id())).await?;
+    let agents = shown
+        .iter()
+        .map(|(group, volume)| agent_line(&names, group, volume.clone()))
+        .collect();
     let page = PulsePage {
         layout: PageLayout::of(&hub, &user, &request, PageSection::Pulse, t("Pulse")).await?,
         period,
@@ -109,21 +110,24 @@ async fn pulse(
     Ok(render(StatusCode::OK, &page))
 }
 
-async fn agent_line(hub: &Hub, group: &AgentGroup, volume: AgentVolume) -> Result<AgentLine, PageError> {
+fn agent_line(names: &KnownNames, group: &AgentGroup, volume: AgentVolume) -> AgentLine {
     let (avatar, name, href) = match group {
         AgentGroup::Agent(id) => {
-            let known = hub.store.run(AgentOverviewOf { agent_id: id.clone() }).await?;
-            let name = known.map_or_else(|| id.clone(), |agent| agent.name);
+            let name = names.name(id);
             (Avatar::of(id, &name), name, agent_href(id))
         }
-        AgentGroup::InRuns(name) => (Avatar::of(name, name), format!("{name} in runs"), RUNS.to_owned()),
+        AgentGroup::InRuns(name) => (
+            Avatar::of(name, name),
+            say!("{name} in runs", name = name),
+            RUNS.to_owned(),
+        ),
     };
-    Ok(AgentLine {
+    AgentLine {
         avatar,
         href,
         name,
         volume,
-    })
+    }
 }
 
 fn volume_chart(figures: &Figures, timeline: &Timeline) -> Chart {

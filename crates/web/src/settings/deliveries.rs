@@ -1,5 +1,6 @@
 //! Pushes of answers to agents, failed ones first.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use askama::Template;
@@ -12,6 +13,7 @@ use countersign_store::model::Delivery;
 use countersign_store::ops::deliver::Deliveries;
 
 use super::flash::{DoneQuery, FlashMessage};
+use crate::agents::KnownNames;
 use crate::item::failure_reason;
 use crate::language::t;
 use crate::layout::filters;
@@ -24,7 +26,7 @@ const MAX_SHOWN_DELIVERIES: i64 = 100;
 
 struct DeliveryRow {
     id: String,
-    agent_id: String,
+    agent_name: String,
     host: String,
     state: &'static str,
     can_retry: bool,
@@ -34,12 +36,12 @@ struct DeliveryRow {
     last_error: Option<String>,
 }
 
-impl From<Delivery> for DeliveryRow {
-    fn from(delivery: Delivery) -> Self {
+impl DeliveryRow {
+    fn of(delivery: Delivery, names: &KnownNames) -> Self {
         Self {
             last_error: failure_reason(&delivery),
             id: delivery.message_id.to_string(),
-            agent_id: delivery.agent_id,
+            agent_name: names.name(&delivery.agent_id),
             host: delivery.host,
             state: delivery.state.as_str(),
             can_retry: delivery.attempts > 0 && delivery.state != DeliveryState::Delivered,
@@ -73,8 +75,14 @@ pub async fn page(
                 limit: MAX_SHOWN_DELIVERIES,
             })
             .await?;
-        deliveries.extend(found.into_iter().map(DeliveryRow::from));
+        deliveries.extend(found);
     }
+    let ids: BTreeSet<&str> = deliveries.iter().map(|delivery| delivery.agent_id.as_str()).collect();
+    let names = KnownNames::of(&hub, ids).await?;
+    let deliveries = deliveries
+        .into_iter()
+        .map(|delivery| DeliveryRow::of(delivery, &names))
+        .collect();
     let layout = PageLayout::of(&hub, &user, &request, PageSection::Settings, t("Deliveries")).await?;
     let page = DeliveriesPage {
         layout,

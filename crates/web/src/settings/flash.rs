@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use axum::http::request::Parts;
 use countersign_hub::problem::Problem;
 
-use crate::language::{say, t};
+use crate::language::{problem_text, t};
 use crate::layout::form::FormFields;
 use crate::layout::formatting::DisplayTime;
 
@@ -165,19 +165,11 @@ impl From<Problem> for FlashMessage {
         let error = FlashError {
             status: problem.status(),
             field,
-            message: translated(&problem),
+            message: problem_text(&problem),
         };
         Self {
             error: Some(error),
             ..Self::default()
         }
-    }
-}
-
-/// The field and the message in the language of the reader. A message of the hub that has values in it is in English.
-fn translated(problem: &Problem) -> String {
-    match problem {
-        Problem::InvalidField { field, message } => say!("{field}: {message}", field = t(field), message = t(message)),
-        other => t(&other.message()).to_owned(),
     }
 }

@@ -18,6 +18,8 @@ use axum::Router;
 use axum::routing::{get, post};
 use countersign_hub::Hub;
 
+pub use presets::reasons;
+
 /// The pages of the settings: name and address.
 pub fn pages(is_owner: bool) -> impl Iterator<Item = (&'static str, &'static str)> {
     const OWN: [(&str, &str); 1] = [("My account", "/inbox/settings")];

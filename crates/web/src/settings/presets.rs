@@ -6,8 +6,9 @@ use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
 use countersign_hub::Hub;
-use countersign_hub::inbox::presets::{MAX_PRESET_CHARS, MAX_PRESETS, SETTING, presets};
+use countersign_hub::inbox::presets::{MAX_PRESET_CHARS, MAX_PRESETS, SETTING, built_in, presets};
 use countersign_hub::problem::Problem;
+use countersign_store::StoreError;
 use countersign_store::model::json_text;
 use countersign_store::ops::account::setting::PutSetting;
 
@@ -17,6 +18,15 @@ use crate::layout::filters;
 use crate::layout::form::OwnerForm;
 use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render, see_other};
 use crate::layout::signed_in_user::{SignedInOwner, SignedInUser};
+
+/// The reasons that people are offered. The built-in ones are in the language of the reader, who sends what is shown.
+pub async fn reasons(hub: &Hub) -> Result<Vec<String>, StoreError> {
+    let stored = presets(hub).await?;
+    if stored != built_in() {
+        return Ok(stored);
+    }
+    Ok(stored.iter().map(|reason| t(reason).to_owned()).collect())
+}
 
 #[derive(Template)]
 #[template(path = "settings_presets.html")]
@@ -32,7 +42,7 @@ pub async fn page(
     request: PageRequest,
     query: DoneQuery,
 ) -> Result<Response, PageError> {
-    let lines = presets(&hub).await?.join("\n");
+    let lines = reasons(&hub).await?.join("\n");
     show(&hub, &user, &request, lines, FlashMessage::from_query(&query)).await
 }
 

@@ -190,6 +190,12 @@ async fn a_name_given_by_hand_is_on_every_page() {
         let row = owner.get(past).await.text_at(&format!("#row-{question} .agent"));
         assert_eq!(row, "Shop builder", "{past}");
     }
+    for list in ["/inbox", "/inbox/history"] {
+        let page = owner.get(&format!("{list}?agent={}", shell.agent_id)).await.expect(200);
+        assert_eq!(page.text_at("#active .tag"), "agent: Shop builder ✕", "{list}");
+    }
+    let by_name = owner.get("/inbox/search?q=from:%22shop+build%22").await.expect(200);
+    assert_eq!(by_name.count(&format!("#row-{question}")), 1);
     let restored = owner
         .submit(&renamed, "form#rename", &[("name", " ")], None)
         .await

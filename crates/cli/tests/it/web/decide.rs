@@ -201,6 +201,33 @@ async fn the_built_in_reasons_are_offered() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_built_in_reasons_are_in_the_language_of_the_reader_and_sent_as_shown() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let id = bot.accepted(&ask("bot")).await;
+    let owner = WebClient::signed_in(&hub).await;
+    owner.set_cookie("countersign_look", "system.compact.de");
+    let page = open(&owner, &id).await;
+    assert_eq!(
+        page.attribute("#reject input[name=preset]", "value").as_deref(),
+        Some("Zu riskant")
+    );
+    let settings = owner.get("/inbox/settings/presets").await.expect(200);
+    assert!(
+        settings
+            .field("lines")
+            .is_some_and(|lines| lines.contains("Zu riskant"))
+    );
+    owner.offer_reasons("Too risky").await;
+    let page = open(&owner, &id).await;
+    assert_eq!(
+        page.attribute("#reject input[name=preset]", "value").as_deref(),
+        Some("Too risky"),
+        "reasons of an owner stay as they are"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_choice_and_free_text_exclude_each_other() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;

@@ -101,6 +101,37 @@ async fn days_of_a_search_are_those_of_the_readers_zone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_search_that_cannot_be_read_says_so_in_the_language_of_the_reader() {
+    let hub = Hub::start().await;
+    let owner = WebClient::signed_in(&hub).await;
+    let said = async |language: &str, query: &str| {
+        owner.set_cookie("countersign_look", &format!("system.compact.{language}"));
+        let page = owner.get(&format!("/inbox/search?q={query}")).await.expect(200);
+        page.text_at(".banner.warn")
+    };
+    let english = said("en", "form:bot").await;
+    assert!(
+        english.starts_with("“form:” is not a filter. Use one of from:, is:,"),
+        "{english}"
+    );
+    let german = said("de", "form:bot").await;
+    assert!(
+        german.starts_with("„form:“ ist kein Filter. Nehmen Sie einen von from:, is:,"),
+        "{german}"
+    );
+    assert_eq!(
+        said("zh", "after:").await,
+        "“after:”需要一个值，例如 after:2026-06-30。"
+    );
+    assert_eq!(
+        said("de", "is:open+is:open").await,
+        "„is:“ steht zweimal da; geben Sie es einmal an."
+    );
+    let history = owner.get("/inbox/history?q=kind:x").await.expect(200);
+    assert!(history.text_at(".banner.warn").starts_with("„kind:x“ ist unbekannt."));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn results_are_selected_for_a_batch_and_closed_ones_are_skipped() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;

@@ -143,7 +143,10 @@ async fn callback_hosts_are_approved_and_failing_deliveries_retried() {
     let id = bot.accepted(&push_to(ask("bot"), &receiver.url("/resume"))).await;
     hub.owner.answer(&id, "approve").await.expect(200);
     hub.delivery(&id, "failed").await;
+    let named = json!({"id": "bot", "name": "Release bot"});
+    hub.owner.post("/v1/admin/agents/rename", &named).await.expect(200);
     let page = owner.get("/inbox/settings/deliveries").await;
+    assert!(page.text().contains("Release bot"), "{}", page.text());
     assert!(
         page.text().contains(&id) && page.text().contains("it answered 400"),
         "{}",

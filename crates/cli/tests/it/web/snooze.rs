@@ -127,6 +127,24 @@ async fn snoozing_beyond_the_expiry_is_refused_in_the_web_and_by_the_api() {
         problem.contains("it expires in 5") && problem.contains("then it will answer “Deny” automatically"),
         "{problem}"
     );
+    for (language, texts) in [
+        (
+            "de",
+            [
+                "läuft in 5",
+                "antwortet automatisch „Ablehnen“; wählen Sie einen früheren",
+            ],
+        ),
+        ("zh", [" 分钟", "届时将自动答复“拒绝”；请选择更早的时间"]),
+    ] {
+        owner.set_cookie("countersign_look", &format!("system.compact.{language}"));
+        let refused = owner
+            .post(&format!("/inbox/items/{id}/aside"), &fields)
+            .await
+            .expect(422);
+        let problem = refused.text_at("#problem");
+        assert!(texts.iter().all(|text| problem.contains(text)), "{problem}");
+    }
     let body = serde_json::json!({"until": from_now(3_600_000)});
     let refused = hub
         .owner

@@ -14,8 +14,8 @@ use serde_json::Value;
 
 use super::action::{BatchAction, BatchRequest};
 use crate::item::choice_label;
-use crate::language::{counted, error_text, say, t};
-use crate::layout::formatting::{actor_name, problem_text};
+use crate::language::{counted, error_text, problem_text, say, t};
+use crate::layout::formatting::actor_name;
 use crate::layout::signed_in_user::SignedInUser;
 use crate::lists::row::may_answer;
 

@@ -8,17 +8,18 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use countersign_core::asker::asker_name;
 use countersign_hub::Hub;
-use countersign_hub::inbox::presets::presets;
 use countersign_hub::problem::Problem;
 use countersign_protocol::a2h::Choice;
 use countersign_store::model::PersonView;
 
 use super::action::{BatchAction, BatchRequest};
 use super::plan::{BatchPlan, Planner};
+use crate::language::t;
 use crate::layout::filters;
 use crate::layout::form::FormFields;
 use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render};
 use crate::layout::signed_in_user::SignedInUser;
+use crate::settings::reasons;
 
 #[derive(Template)]
 #[template(path = "batch_review.html")]
@@ -98,20 +99,13 @@ pub async fn show(
     }
     let status = error.as_ref().map_or(StatusCode::OK, Problem::status);
     let page = ReviewPage {
-        layout: PageLayout::of(
-            hub,
-            user,
-            request,
-            batch.action.section(),
-            format!("{} selected", batch.action.verb()),
-        )
-        .await?,
+        layout: PageLayout::of(hub, user, request, batch.action.section(), t(batch.action.verb())).await?,
         action: batch.action,
         included,
         skipped,
         reason: fields.text("reason").to_owned(),
         presets: match batch.action {
-            BatchAction::Deny | BatchAction::Decline => presets(hub).await?,
+            BatchAction::Deny | BatchAction::Decline => reasons(hub).await?,
             _ => Vec::new(),
         },
         preset: fields.text("preset").to_owned(),

@@ -13,9 +13,8 @@ use super::action::{BatchAction, BatchRequest};
 use super::done::BatchResult;
 use super::plan::Planner;
 use super::review::BatchLine;
-use crate::language::t;
+use crate::language::{problem_text, t};
 use crate::layout::form::PostedForm;
-use crate::layout::formatting::problem_text;
 use crate::layout::page::{PageError, PageRequest};
 use crate::layout::signed_in_user::SignedInUser;
 

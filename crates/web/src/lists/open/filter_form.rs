@@ -1,13 +1,13 @@
 //! Filters of a list by agent, project, tag and kind.
 
 use countersign_core::Outcome;
-use countersign_core::asker::agent_label;
 use countersign_core::kind::{kind_label, kinds_to_decide};
 use countersign_core::vocabulary::Ending;
 use countersign_protocol::escape;
 use countersign_store::model::{InboxOrder, PersonView};
 use countersign_store::ops::list::ListFilter;
 
+use crate::agents::KnownNames;
 use crate::language::{say, t};
 use crate::layout::form::FormFields;
 use crate::layout::signed_in_user::SignedInUser;
@@ -143,11 +143,12 @@ impl FilterForm {
         self.filters().next().is_some()
     }
 
-    pub fn active(&self, page: &str) -> Vec<ActiveFilter> {
+    /// The filters with words for people.
+    pub fn active(&self, page: &str, names: &KnownNames) -> Vec<ActiveFilter> {
         let active_filter = |(name, value): (&'static str, &str)| {
             let shown = match name {
                 "kind" => kind_label(value).to_owned(),
-                "agent" => agent_label(value),
+                "agent" => names.name(value),
                 "status" => self.outcome_label(value),
                 _ => value.to_owned(),
             };
@@ -248,10 +249,17 @@ fn active_text(name: &str, value: &str) -> String {
     }
 }
 
+/// An agent that a filter can name.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+pub struct SuggestedAgent {
+    pub id: String,
+    pub name: String,
+}
+
 /// Suggestions while typing: names on this page, except those with hidden characters, which could pass for others.
 #[derive(Default)]
 pub struct FilterSuggestions {
-    pub agents: Vec<String>,
+    pub agents: Vec<SuggestedAgent>,
     pub projects: Vec<String>,
     pub tags: Vec<String>,
 }
@@ -261,16 +269,19 @@ impl FilterSuggestions {
         let mut suggestions = Self::default();
         for item in items {
             let content = &item.message.content;
-            suggestions.agents.push(content.agent.id.clone());
+            suggestions.agents.push(SuggestedAgent {
+                id: content.agent.id.clone(),
+                name: item.agent_name.clone(),
+            });
             suggestions.projects.extend(content.agent.project.clone());
             suggestions.tags.extend(content.tags.iter().cloned());
         }
-        for names in [
-            &mut suggestions.agents,
-            &mut suggestions.projects,
-            &mut suggestions.tags,
-        ] {
-            names.retain(|name| escape::escape(name) == *name);
+        let is_visible = |name: &String| escape::escape(name) == *name;
+        suggestions.agents.retain(|agent| is_visible(&agent.id));
+        suggestions.agents.sort_unstable();
+        suggestions.agents.dedup();
+        for names in [&mut suggestions.projects, &mut suggestions.tags] {
+            names.retain(is_visible);
             names.sort_unstable();
             names.dedup();
         }
@@ -297,7 +308,7 @@ mod tests {
         );
         let on = filter_form.address("/inbox", None, Some(("cursor", "2.7".to_owned())));
         assert_eq!(on, "/inbox?agent=a%26b&tag=two%20words&cursor=2.7");
-        assert_eq!(filter_form.active("/inbox").len(), 2);
+        assert_eq!(filter_form.active("/inbox", &KnownNames::default()).len(), 2);
         assert_eq!(FilterForm::default().address("/inbox", None, None), "/inbox");
     }
 
@@ -305,8 +316,15 @@ mod tests {
     fn order_and_scope_stay_while_filters_change() {
         let form = FilterForm::of(&FormFields::parse(b"tag=a&sort=newest&show=all"));
         assert_eq!(form.order(), InboxOrder::Newest);
-        assert_eq!(form.active("/inbox").len(), 1, "an order is no filter");
-        assert_eq!(form.active("/inbox")[0].without, "/inbox?sort=newest&show=all");
+        assert_eq!(
+            form.active("/inbox", &KnownNames::default()).len(),
+            1,
+            "an order is no filter"
+        );
+        assert_eq!(
+            form.active("/inbox", &KnownNames::default())[0].without,
+            "/inbox?sort=newest&show=all"
+        );
         assert_eq!(form.unfiltered("/inbox"), "/inbox?sort=newest&show=all");
         let hrefs: Vec<_> = form.orders().into_iter().map(|entry| entry.href).collect();
         assert_eq!(hrefs[0], "/inbox?tag=a&show=all");

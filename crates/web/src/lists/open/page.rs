@@ -18,6 +18,7 @@ use countersign_store::ops::list::{Inbox, ListSnoozed};
 use super::filter_form::{ActiveFilter, FilterForm, FilterSuggestions, MenuEntry};
 use super::groups::{group_of, with_headings};
 use super::views;
+use crate::agents::KnownNames;
 use crate::item::item_query;
 use crate::language::t;
 use crate::layout::filters;
@@ -98,6 +99,7 @@ async fn list(
     } else {
         None
     };
+    let names = KnownNames::of(&hub, [filter_form.agent.as_str()]).await?;
     let next = page.next.as_ref().map(|cursor| ("cursor", inbox_cursor_text(cursor)));
     let item_query = item_query(&filter_form, &page.walk);
     let row = |item: &PersonView| MessageRow {
@@ -113,7 +115,7 @@ async fn list(
         onboarding,
         layout: PageLayout::of(&hub, &user, &request, PageSection::List, t("Inbox")).await?,
         rows: with_headings(rows(&page.items, now, row)),
-        active: filter_form.active("/inbox"),
+        active: filter_form.active("/inbox", &names),
         suggestions: FilterSuggestions::by(page.items.iter().flatten()),
         returns_at: soonest.first().map(|snoozed| snoozed.until.as_millis()),
         may_decide: user.may_decide(),

@@ -4,7 +4,7 @@
 use super::file::{DiffFile, DiffLine, DiffMark};
 use super::reader::FileNames;
 use super::words::changed_words;
-use crate::language::{counted, t};
+use crate::language::{counted, say, t};
 use crate::text::code::{ColouredCode, KnownLanguage};
 use crate::text::safe_html::{HtmlBuilder, SafeHtml};
 
@@ -20,7 +20,8 @@ pub fn write(files: &[DiffFile<'_>], rest: &[&str]) -> SafeHtml {
     let named = files.iter().filter(|file| file.names.is_some()).count();
     if named > 1 {
         html.markup(r#"<p class="total">"#);
-        html.line(&format!("{named} files changed "));
+        html.line(&say!("{count} files changed", count = named));
+        html.line(" ");
         let total = |mark| files.iter().map(|file| file.count(mark)).sum();
         write_sums(&mut html, total(DiffMark::Added), total(DiffMark::Deleted));
         html.markup("</p>");
