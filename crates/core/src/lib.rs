@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod audit;
+pub mod calendar;
 pub mod decide;
 pub mod delivery;
 pub mod envelope;

@@ -7,6 +7,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use super::{MAX_TERMS, SearchQuery, SearchTerm, StateFilter, words};
+use crate::calendar::start_of_day;
 use crate::message::{Outcome, Status};
 
 pub const MAX_QUERY_CHARS: usize = 200;
@@ -192,11 +193,8 @@ fn kind(value: &str) -> Result<String, SearchError> {
 /// A date is the first moment of its day in the zone.
 fn time(name: &'static str, value: &str, zone: &TimeZone) -> Result<Timestamp, SearchError> {
     let found = if value.len() == "2026-06-30".len() {
-        let day = value
-            .parse()
-            .ok()
-            .and_then(|date: Date| date.to_zoned(zone.clone()).ok());
-        day.map(|start| Timestamp::from_millis(start.timestamp().as_millisecond()))
+        let date: Option<Date> = value.parse().ok();
+        date.and_then(|date| start_of_day(date, zone))
     } else {
         Timestamp::parse_rfc3339(value)
     };

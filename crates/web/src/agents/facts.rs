@@ -5,9 +5,10 @@ use std::time::Duration;
 use countersign_hub::Hub;
 use countersign_protocol::time::Timestamp;
 use countersign_store::ops::agent::{AgentFigures, FiguresOf};
+use countersign_store::ops::pulse::percent;
 
 use crate::language::{counted, say};
-use crate::layout::formatting::{percent, span};
+use crate::layout::formatting::span;
 use crate::layout::page::PageError;
 
 const WINDOW: Duration = Duration::from_secs(7 * 24 * 3600);

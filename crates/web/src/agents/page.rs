@@ -18,6 +18,7 @@ use countersign_store::ops::list::History;
 
 use super::ahead::AheadBox;
 use super::facts::AgentFacts;
+use super::names::agent_label;
 use super::presence_mark::PresenceMark;
 use super::rename::may_rename;
 use super::reply::ReplyBox;

@@ -48,11 +48,6 @@ pub fn actor_name(actor: &Actor) -> &str {
     actor.person_name().unwrap_or(actor.as_str())
 }
 
-/// The share in percent, rounded to the nearest whole number; `None` for a part of nothing.
-pub fn percent(part: usize, whole: usize) -> Option<usize> {
-    (part * 200 + whole).checked_div(whole * 2)
-}
-
 /// Formats the time since `since` in one unit.
 pub fn waited(since: Timestamp, now: Timestamp) -> String {
     let seconds = now.since(since).as_secs();
@@ -130,15 +125,6 @@ mod tests {
 
     use super::*;
     use crate::layout::look::in_language;
-
-    #[test]
-    fn shares_are_rounded_and_nothing_has_no_share() {
-        assert_eq!(
-            [percent(0, 3), percent(1, 3), percent(2, 3)],
-            [Some(0), Some(33), Some(67)]
-        );
-        assert_eq!([percent(3, 3), percent(0, 0)], [Some(100), None]);
-    }
 
     #[test]
     fn sizes_have_one_unit() {

@@ -1,7 +1,6 @@
 //! GET /inbox/pulse: what waits, how long decisions take and how they end, in figures and small charts.
 
 mod chart;
-mod figures;
 mod period;
 
 use std::sync::Arc;
@@ -15,10 +14,11 @@ use axum::routing::get;
 use countersign_core::vocabulary::Tone;
 use countersign_hub::Hub;
 use countersign_hub::problem::Problem;
-use countersign_store::ops::pulse::{MAX_DECISIONS, MAX_RECEIVED, ReadPulse};
+use countersign_store::ops::pulse::{
+    AgentGroup, AgentVolume, Figures, MAX_DECISIONS, MAX_RECEIVED, ReadPulse, SPAN_ENDS,
+};
 
 use self::chart::{Bar, Chart};
-use self::figures::{AgentGroup, AgentVolume, Figures, SPANS};
 use self::period::{Period, Timeline};
 use crate::agents::{KnownNames, agent_href};
 use crate::language::{say, t};
@@ -42,6 +42,9 @@ const LEGEND: [(Tone, &str); 5] = [
     (Tone::Late, "expired"),
     (Tone::Quiet, "skipped, withdrawn"),
 ];
+
+/// The labels of the times to decision.
+const SPANS: [&str; SPAN_ENDS.len()] = ["10 s", "1 min", "5 min", "15 min", "1 h", "4 h", "1 d", "more"];
 
 pub fn router() -> Router<Arc<Hub>> {
     Router::new().route(ADDRESS, get(pulse))
@@ -87,7 +90,7 @@ async fn pulse(
     let timeline = Timeline::until(now, period, reader.zone);
     let since = timeline.since();
     let facts = hub.store.run(ReadPulse { since }).await?;
-    let figures = Figures::of(&facts, &timeline);
+    let figures = Figures::of(&facts, &timeline.starts);
     let shown = &figures.agents[..figures.agents.len().min(MAX_SHOWN_AGENTS)];
     let names = KnownNames::of(&hub, shown.iter().filter_map(|(group, _)| group.id())).await?;
     let agents = shown
@@ -149,7 +152,7 @@ fn volume_chart(figures: &Figures, timeline: &Timeline) -> Chart {
 }
 
 fn duration_chart(figures: &Figures) -> Chart {
-    let bars = SPANS.iter().zip(figures.spans).map(|((_, label), count)| Bar {
+    let bars = SPANS.iter().zip(figures.spans).map(|(label, count)| Bar {
         title: say!("{label}: {figures}", label = t(label), figures = count),
         label: t(label).to_owned(),
         parts: vec![("accent", count)],

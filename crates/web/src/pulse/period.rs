@@ -1,17 +1,12 @@
 //! The period that Pulse covers, in steps: hours, or days of the reader's time zone.
 
-use std::iter;
-use std::time::Duration;
-
+use countersign_core::calendar::{last_days, last_hours, zoned};
 use countersign_protocol::time::Timestamp;
-use jiff::Zoned;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use crate::language::{fill, t};
 
-const HOUR: Duration = Duration::from_secs(3600);
-const HOUR_MS: i64 = 3_600_000;
 /// A date in each month.
 const DATES: [&str; 12] = [
     "{day} Jan",
@@ -61,48 +56,30 @@ impl Period {
             Self::Month => "30 days",
         }
     }
-
-    fn step_count(self) -> u32 {
-        match self {
-            Self::Day => 24,
-            Self::Week => 7,
-            Self::Month => 30,
-        }
-    }
 }
 
-/// The steps of a period up to now. A day has 23 or 25 hours where the clocks change.
+/// The steps of a period up to now.
 #[derive(Debug, Clone)]
 pub struct Timeline {
     period: Period,
     zone: TimeZone,
     /// The first moment of each step; the last one holds now.
-    starts: Vec<Timestamp>,
+    pub starts: Vec<Timestamp>,
 }
 
 impl Timeline {
     pub fn until(now: Timestamp, period: Period, zone: TimeZone) -> Self {
-        let here = zoned(now, &zone);
-        let mut starts = match period {
-            Period::Day => hours(now, &here, period.step_count()),
-            Period::Week | Period::Month => days(here.date(), &zone, period.step_count()),
+        let starts = match period {
+            Period::Day => last_hours(now, &zone, 24),
+            Period::Week => last_days(now, &zone, 7),
+            Period::Month => last_days(now, &zone, 30),
         };
-        starts.reverse();
         Self { period, zone, starts }
     }
 
     /// The start of the first step.
     pub fn since(&self) -> Timestamp {
         self.starts.first().copied().unwrap_or(Timestamp::from_millis(0))
-    }
-
-    pub fn step_count(&self) -> usize {
-        self.starts.len()
-    }
-
-    /// The number of the step that holds `at`.
-    pub fn step_of(&self, at: Timestamp) -> usize {
-        self.starts.partition_point(|start| *start <= at).saturating_sub(1)
     }
 
     /// The labels of the steps: `15:00` or `12 Nov`.
@@ -115,29 +92,6 @@ impl Timeline {
             }
         })
     }
-}
-
-fn zoned(at: Timestamp, zone: &TimeZone) -> Zoned {
-    let instant = jiff::Timestamp::from_millisecond(at.as_millis()).unwrap_or_default();
-    instant.to_zoned(zone.clone())
-}
-
-/// The starts of the last hours, the current one first.
-fn hours(now: Timestamp, here: &Zoned, count: u32) -> Vec<Timestamp> {
-    let offset = i64::from(here.offset().seconds()) * 1000;
-    let into_hour = (now.as_millis() + offset).rem_euclid(HOUR_MS).unsigned_abs();
-    let current = now.minus(Duration::from_millis(into_hour));
-    (0..count).map(|back| current.minus(HOUR * back)).collect()
-}
-
-/// The starts of the last days, today first.
-fn days(today: Date, zone: &TimeZone, count: u32) -> Vec<Timestamp> {
-    let dates = iter::successors(Some(today), |date| date.yesterday().ok());
-    let starts = dates.take(usize::try_from(count).unwrap_or_default());
-    let starts = starts.filter_map(|date| date.to_zoned(zone.clone()).ok());
-    starts
-        .map(|start| Timestamp::from_millis(start.timestamp().as_millisecond()))
-        .collect()
 }
 
 /// `12 Nov` for a date.
@@ -171,13 +125,10 @@ mod tests {
     fn last_step_holds_now_and_the_first_is_whole() {
         let now = "2026-03-02T15:04:05Z";
         let week = timeline(Period::Week, now, "UTC");
-        assert_eq!((week.since(), week.step_count()), (at("2026-02-24T00:00:00Z"), 7));
-        assert_eq!(week.step_of(at(now)), 6);
+        assert_eq!((week.since(), week.starts.len()), (at("2026-02-24T00:00:00Z"), 7));
         assert_eq!(ends(&week), ["24 Feb", "2 Mar"]);
         let day = timeline(Period::Day, now, "UTC");
-        assert_eq!((day.since(), day.step_count()), (at("2026-03-01T16:00:00Z"), 24));
-        assert_eq!(day.step_of(at("2026-03-01T16:59:59Z")), 0);
-        assert_eq!(day.step_of(at(now)), 23);
+        assert_eq!((day.since(), day.starts.len()), (at("2026-03-01T16:00:00Z"), 24));
         assert_eq!(ends(&day), ["16:00", "15:00"]);
     }
 
@@ -199,9 +150,8 @@ mod tests {
         // The clocks of Berlin go forward on 29 March: that day has 23 hours.
         let week = timeline(Period::Week, "2026-03-31T12:00:00Z", "Europe/Berlin");
         assert_eq!(week.since(), at("2026-03-24T23:00:00Z"));
-        assert_eq!(week.step_of(at("2026-03-28T23:00:00Z")), 4);
-        assert_eq!(week.step_of(at("2026-03-29T21:59:59Z")), 4);
-        assert_eq!(week.step_of(at("2026-03-29T22:00:00Z")), 5);
+        let around = ["2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z", "2026-03-30T22:00:00Z"].map(at);
+        assert_eq!(week.starts[4..], around);
         assert_eq!(ends(&week), ["25 Mar", "31 Mar"]);
     }
 

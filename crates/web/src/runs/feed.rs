@@ -339,7 +339,8 @@ mod tests {
         pending.ingest(&streamed(3, "next"));
         let text = flushed(&mut pending);
         assert!(
-            text.contains(r#""fresh":true,"growing":"<p>next"#)
+            text.contains(r#""fresh":true"#)
+                && text.contains(r#""growing":"<p>next"#)
                 && !text.contains("draft")
                 && text.contains("event: changed"),
             "{text}"

@@ -240,7 +240,7 @@ async fn the_page_of_a_run_gets_live_changes_and_streamed_text() {
     let gate = Gate::shut();
     model.script([held(&["Once \u{202e}", "upon"], &gate, &[" a time"])]);
     client.answer(&run, "user", "a tale").await;
-    let events = until(&["event: changed", r#""text":"Once \\u{202e}upon""#]).await;
+    let events = until(&["event: changed", r"<p>Once \\u{202e}upon</p>"]).await;
     assert!(events.contains("event: text"), "{events}");
     gate.open();
     client.result().await;

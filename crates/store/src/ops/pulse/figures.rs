@@ -6,22 +6,12 @@ use std::time::Duration;
 
 use countersign_core::asker::run_agent;
 use countersign_core::vocabulary::Tone;
-use countersign_store::ops::pulse::PulseFacts;
+use countersign_protocol::time::Timestamp;
 
-use super::period::Timeline;
-use crate::layout::formatting::percent;
+use super::PulseFacts;
 
-/// The upper ends of the time to decision, with their labels. The last one has no end.
-pub const SPANS: [(u64, &str); 8] = [
-    (10, "10 s"),
-    (60, "1 min"),
-    (5 * 60, "5 min"),
-    (15 * 60, "15 min"),
-    (3600, "1 h"),
-    (4 * 3600, "4 h"),
-    (24 * 3600, "1 d"),
-    (u64::MAX, "more"),
-];
+/// The upper ends of the times to decision, in seconds. The last one has no end.
+pub const SPAN_ENDS: [u64; 8] = [10, 60, 5 * 60, 15 * 60, 3600, 4 * 3600, 24 * 3600, u64::MAX];
 
 #[derive(Debug, Default)]
 pub struct Figures {
@@ -39,8 +29,8 @@ pub struct Figures {
     pub p90: Option<Duration>,
     /// What ended in each step of the period.
     pub steps: Vec<ToneCounts>,
-    /// Decisions by the time that they took, as in `SPANS`.
-    pub spans: [usize; SPANS.len()],
+    /// Decisions by the time that they took, as in `SPAN_ENDS`.
+    pub spans: [usize; SPAN_ENDS.len()],
     /// The busiest first.
     pub agents: Vec<(AgentGroup, AgentVolume)>,
 }
@@ -100,9 +90,10 @@ pub struct AgentVolume {
 }
 
 impl Figures {
-    pub fn of(facts: &PulseFacts, timeline: &Timeline) -> Self {
+    /// `starts` are the first moments of the steps.
+    pub fn of(facts: &PulseFacts, starts: &[Timestamp]) -> Self {
         let mut figures = Self {
-            steps: vec![ToneCounts::default(); timeline.step_count()],
+            steps: vec![ToneCounts::default(); starts.len()],
             ..Self::default()
         };
         let mut all = Durations::default();
@@ -112,7 +103,7 @@ impl Figures {
         }
         for fact in &facts.decisions {
             let (agent, durations) = by_agent.entry(AgentGroup::of(&fact.agent_id)).or_default();
-            if let Some(step) = figures.steps.get_mut(timeline.step_of(fact.resolved_at)) {
+            if let Some(step) = figures.steps.get_mut(step_of(starts, fact.resolved_at)) {
                 step.0[slot(fact.ending.tone)] += 1;
             }
             if fact.is_decided {
@@ -167,9 +158,19 @@ impl AgentVolume {
     }
 }
 
+/// The number of the step that holds `at`.
+fn step_of(starts: &[Timestamp], at: Timestamp) -> usize {
+    starts.partition_point(|start| *start <= at).saturating_sub(1)
+}
+
+/// The share in percent, rounded to the nearest whole number; `None` for a part of nothing.
+pub fn percent(part: usize, whole: usize) -> Option<usize> {
+    (part * 200 + whole).checked_div(whole * 2)
+}
+
 fn span_of(took: Duration) -> usize {
-    let is_within = |(end, _): &(u64, &str)| took.as_secs() < *end;
-    SPANS.iter().position(is_within).unwrap_or(SPANS.len() - 1)
+    let is_within = |end: &u64| took.as_secs() < *end;
+    SPAN_ENDS.iter().position(is_within).unwrap_or(SPAN_ENDS.len() - 1)
 }
 
 #[derive(Debug, Default)]
@@ -190,15 +191,12 @@ impl Durations {
 
 #[cfg(test)]
 mod tests {
-    use countersign_core::vocabulary::Ending;
-    use countersign_protocol::time::Timestamp;
-    use countersign_store::ops::pulse::DecisionFact;
-    use jiff::tz::TimeZone;
-
-    use super::super::period::Period;
+    use super::super::DecisionFact;
     use super::*;
+    use countersign_core::vocabulary::Ending;
 
     const NOW_MS: i64 = 1_772_463_845_000;
+    const DAY: Duration = Duration::from_secs(24 * 3600);
 
     fn fact(agent_id: &str, tone: Tone, took_secs: u64) -> DecisionFact {
         let resolved_at = Timestamp::from_millis(NOW_MS);
@@ -214,7 +212,8 @@ mod tests {
     }
 
     fn figures(facts: &[DecisionFact], received: &[(&str, usize)]) -> Figures {
-        let timeline = Timeline::until(Timestamp::from_millis(NOW_MS), Period::Week, TimeZone::UTC);
+        let now = Timestamp::from_millis(NOW_MS);
+        let starts: Vec<Timestamp> = (0..7).rev().map(|back| now.minus(DAY * back)).collect();
         let received = received
             .iter()
             .map(|(agent_id, count)| ((*agent_id).to_owned(), *count));
@@ -223,7 +222,7 @@ mod tests {
             received: received.collect(),
             ..PulseFacts::default()
         };
-        Figures::of(&facts, &timeline)
+        Figures::of(&facts, &starts)
     }
 
     #[test]
@@ -301,5 +300,21 @@ mod tests {
             (None, None, None)
         );
         assert_eq!(figures.steps.len(), 7);
+    }
+
+    #[test]
+    fn a_step_holds_its_start_and_ends_before_the_next_one() {
+        let starts = [0, 10, 20].map(Timestamp::from_millis);
+        let steps = [0, 9, 10, 19, 20, 99].map(|at| step_of(&starts, Timestamp::from_millis(at)));
+        assert_eq!(steps, [0, 0, 1, 1, 2, 2]);
+    }
+
+    #[test]
+    fn shares_are_rounded_and_nothing_has_no_share() {
+        assert_eq!(
+            [percent(0, 3), percent(1, 3), percent(2, 3)],
+            [Some(0), Some(33), Some(67)]
+        );
+        assert_eq!([percent(3, 3), percent(0, 0)], [Some(100), None]);
     }
 }

@@ -2,6 +2,9 @@
 
 use countersign_protocol::time::Timestamp;
 
+mod figures;
+
+pub use self::figures::{AgentGroup, AgentVolume, Figures, SPAN_ENDS, ToneCounts, percent};
 pub use super::decisions::DecisionFact;
 use super::decisions::{decision_columns, decisions};
 use super::list::{latest_decided, oldest_open, open_count};
