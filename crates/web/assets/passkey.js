@@ -1,4 +1,4 @@
-// Passkeys: sign-in, and registration in the settings.
+// Passkeys: sign-in, and registration in the settings. Only the two pages that have the controls load this script.
 import { t } from "./words.js";
 
 async function post(path, body) {
@@ -71,21 +71,16 @@ function add(form) {
   return runCeremony("/inbox/settings/passkeys", { beginBody, prompt: createCredential });
 }
 
-/** Passkey controls are hidden in browsers that cannot parse WebAuthn options from JSON. */
-export function update() {
-  const isSupported = Boolean(globalThis.PublicKeyCredential?.parseRequestOptionsFromJSON);
-  for (const control of document.querySelectorAll("#passkey-signin, #passkey-add")) control.hidden = !isSupported;
-}
-
-export function start() {
-  document.addEventListener("click", (event) => {
-    const button = event.target.closest?.("button#passkey-signin");
-    if (button) withErrors(button, signIn);
-  });
-  document.addEventListener("submit", (event) => {
-    const form = event.target;
-    if (form.id !== "passkey-add") return;
-    event.preventDefault();
-    withErrors(form.querySelector("button"), () => add(form));
-  });
-}
+// The controls stay hidden in browsers that cannot parse WebAuthn options from JSON.
+const isSupported = Boolean(globalThis.PublicKeyCredential?.parseRequestOptionsFromJSON);
+for (const control of document.querySelectorAll("#passkey-signin, #passkey-add")) control.hidden = !isSupported;
+document.addEventListener("click", (event) => {
+  const button = event.target.closest?.("button#passkey-signin");
+  if (button) withErrors(button, signIn);
+});
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (form.id !== "passkey-add") return;
+  event.preventDefault();
+  withErrors(form.querySelector("button"), () => add(form));
+});

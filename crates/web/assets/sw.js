@@ -1,12 +1,15 @@
 // The service worker: caches styles, scripts and icons, shows an offline page when the hub is unreachable, and opens the item
 // when its notification is clicked. Pages are never cached, because they contain the questions of agents.
-const CACHE_NAME = `countersign-${new URL(self.location).searchParams.get("build") ?? ""}`;
+const BUILD = new URL(self.location).searchParams.get("build") ?? "";
+const CACHE_NAME = `countersign-${BUILD}`;
 const OFFLINE = "/inbox/offline";
-const OFFLINE_ASSETS = ["/inbox/assets/offline/app.css", "/inbox/assets/offline/icon.svg"];
+/** The assets of the offline page. It names them without the build, because it may be of another one. */
+const OFFLINE_ASSETS = ["app.css", "icon.svg"].map((name) => `/inbox/assets/${BUILD}/${name}`);
 
+/** The page that installs this worker has just loaded the assets, so they come from the browser's own cache. */
 async function install() {
   const cache = await caches.open(CACHE_NAME);
-  await cache.addAll([OFFLINE, ...OFFLINE_ASSETS].map((path) => new Request(path, { cache: "reload" })));
+  await cache.addAll([new Request(OFFLINE, { cache: "reload" }), ...OFFLINE_ASSETS]);
   await self.skipWaiting();
 }
 
@@ -17,7 +20,7 @@ async function activate() {
 
 async function serveAsset(request) {
   const cache = await caches.open(CACHE_NAME);
-  const cached = await cache.match(request);
+  const cached = await cache.match(request.url.replace("/assets/offline/", `/assets/${BUILD}/`));
   if (cached) return cached;
   const response = await fetch(request);
   if (response.ok) await cache.put(request, response.clone());

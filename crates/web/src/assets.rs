@@ -2,7 +2,8 @@
 //! them for ever and still get new ones with a new hub version.
 
 use std::borrow::Cow;
-use std::io::Write;
+use std::collections::HashMap;
+use std::iter;
 use std::sync::LazyLock;
 
 use askama::Template;
@@ -11,9 +12,9 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use countersign_core::{Digest, Language};
 use flate2::Compression;
-use flate2::write::GzEncoder;
 
 use crate::language::catalogue;
+use crate::layout::compression::{GZIPPED, accepts_gzip, gzip};
 use crate::layout::page::render;
 use crate::layout::{filters, look};
 
@@ -25,51 +26,38 @@ struct Asset {
 
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 
-macro_rules! assets {
-    ($($name:literal $mime:expr),+ $(,)?) => {
-        [$(Asset { name: $name, mime: $mime, bytes: Cow::Borrowed(include_bytes!(concat!("../assets/", $name))) }),+]
+/// An asset of the folder `assets`, or one that the build has made of it (`build/main.rs`).
+macro_rules! asset {
+    ($name:literal, $mime:expr) => {
+        asset!($name, $mime, concat!("../assets/", $name))
+    };
+    (built $name:literal, $mime:expr) => {
+        asset!($name, $mime, concat!(env!("OUT_DIR"), "/", $name))
+    };
+    ($name:literal, $mime:expr, $path:expr) => {
+        Asset {
+            name: $name,
+            mime: $mime,
+            bytes: Cow::Borrowed(include_bytes!($path)),
+        }
     };
 }
 
-/// The parts of the one stylesheet, in the order of the cascade.
-macro_rules! stylesheet {
-    ($($name:literal),+ $(,)?) => {
-        concat!($(include_str!(concat!("../assets/css/", $name, ".css"))),+)
-    };
-}
-
-const STYLESHEET: Asset = Asset {
-    name: "app.css",
-    mime: "text/css; charset=utf-8",
-    bytes: Cow::Borrowed(
-        stylesheet!(
-            "tokens",
-            "base",
-            "controls",
-            "frame",
-            "lists",
-            "agents",
-            "item",
-            "runs",
-            "pulse",
-            "content",
-            "code",
-            "styleguide",
-            "split",
-            "devices",
-        )
-        .as_bytes(),
-    ),
-};
-
-static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
-    let mut assets = embedded();
-    assets.extend([
-        STYLESHEET,
+static ASSETS: LazyLock<[Asset; 12]> = LazyLock::new(|| {
+    [
+        asset!(built "app.css", "text/css; charset=utf-8"),
+        asset!(built "app.js", JAVASCRIPT),
+        asset!("icon-192.png", "image/png"),
+        asset!("icon-512.png", "image/png"),
+        asset!("icon-maskable-512.png", "image/png"),
+        asset!("icon.svg", "image/svg+xml"),
+        asset!("manifest.webmanifest", "application/manifest+json"),
+        asset!(built "passkey.js", JAVASCRIPT),
+        asset!(built "sw.js", JAVASCRIPT),
+        asset!(built "words.js", JAVASCRIPT),
         dictionary("words-de.js", Language::German),
         dictionary("words-zh.js", Language::Chinese),
-    ]);
-    assets
+    ]
 });
 
 /// The phrases of the scripts in another language, as a module.
@@ -82,89 +70,30 @@ fn dictionary(name: &'static str, language: Language) -> Asset {
     }
 }
 
-fn embedded() -> Vec<Asset> {
-    Vec::from(assets![
-        "answer.js" JAVASCRIPT,
-        "app.js" JAVASCRIPT,
-        "arrivals.js" JAVASCRIPT,
-        "batch.js" JAVASCRIPT,
-        "batch_send.js" JAVASCRIPT,
-        "clock.js" JAVASCRIPT,
-        "conversation.js" JAVASCRIPT,
-        "copy.js" JAVASCRIPT,
-        "counts.js" JAVASCRIPT,
-        "drafts.js" JAVASCRIPT,
-        "files.js" JAVASCRIPT,
-        "form.js" JAVASCRIPT,
-        "groups.js" JAVASCRIPT,
-        "guard.js" JAVASCRIPT,
-        "icon-192.png" "image/png",
-        "icon-512.png" "image/png",
-        "icon-maskable-512.png" "image/png",
-        "icon.svg" "image/svg+xml",
-        "images.js" JAVASCRIPT,
-        "item.js" JAVASCRIPT,
-        "keys.js" JAVASCRIPT,
-        "live.js" JAVASCRIPT,
-        "local_time.js" JAVASCRIPT,
-        "manifest.webmanifest" "application/manifest+json",
-        "menus.js" JAVASCRIPT,
-        "more.js" JAVASCRIPT,
-        "notify.js" JAVASCRIPT,
-        "palette.js" JAVASCRIPT,
-        "passkey.js" JAVASCRIPT,
-        "prefs.js" JAVASCRIPT,
-        "pulse.js" JAVASCRIPT,
-        "put_away.js" JAVASCRIPT,
-        "refresh.js" JAVASCRIPT,
-        "rows.js" JAVASCRIPT,
-        "run.js" JAVASCRIPT,
-        "runs.js" JAVASCRIPT,
-        "snooze.js" JAVASCRIPT,
-        "split.js" JAVASCRIPT,
-        "sw.js" JAVASCRIPT,
-        "swap.js" JAVASCRIPT,
-        "swipe.js" JAVASCRIPT,
-        "tabs.js" JAVASCRIPT,
-        "tell.js" JAVASCRIPT,
-        "throttle.js" JAVASCRIPT,
-        "undo.js" JAVASCRIPT,
-        "words.js" JAVASCRIPT,
-    ])
-}
-
 static BASE: LazyLock<String> = LazyLock::new(|| {
     let all: Vec<u8> = ASSETS.iter().flat_map(|asset| asset.bytes.iter()).copied().collect();
     let digest = Digest::of(&all).to_string();
     format!("/inbox/assets/{}", digest.get(..16).unwrap_or(&digest))
 });
 
-/// Compressed once. Only assets are compressed, never pages: a page contains both a secret and text from its URL, and
-/// the compressed length of the two would leak the secret (BREACH).
-static COMPRESSED: LazyLock<Vec<Option<Vec<u8>>>> = LazyLock::new(|| {
-    let compress = |asset: &Asset| {
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-        encoder.write_all(&asset.bytes).ok()?;
-        encoder
-            .finish()
-            .ok()
-            .filter(|smaller| smaller.len() < asset.bytes.len())
-    };
-    ASSETS.iter().map(compress).collect()
+/// The assets that are shorter when compressed. Compressed once.
+static COMPRESSED: LazyLock<HashMap<&'static str, Vec<u8>>> = LazyLock::new(|| {
+    let all = ASSETS.iter();
+    let compressed = all.map(|asset| (asset, gzip(&asset.bytes, Compression::best())));
+    compressed
+        .filter(|(asset, bytes)| bytes.len() < asset.bytes.len())
+        .map(|(asset, bytes)| (asset.name, bytes))
+        .collect()
 });
 
 /// The modules that `app.js` imports in this language, so that a page can preload them.
 pub fn modules(language: Language) -> impl Iterator<Item = &'static str> {
-    let scripts = ASSETS
-        .iter()
-        .map(|asset| asset.name)
-        .filter(|name| name.ends_with(".js"));
-    scripts.filter(move |name| match *name {
-        "app.js" | "sw.js" => false,
-        "words-de.js" => language == Language::German,
-        "words-zh.js" => language == Language::Chinese,
-        _ => true,
-    })
+    let dictionary = match language {
+        Language::English => None,
+        Language::German => Some("words-de.js"),
+        Language::Chinese => Some("words-zh.js"),
+    };
+    iter::once("words.js").chain(dictionary)
 }
 
 /// The URL prefix of all assets.
@@ -180,38 +109,16 @@ const NO_SNIFFING: (HeaderName, HeaderValue) = (header::X_CONTENT_TYPE_OPTIONS, 
 /// A URL with another hash, from an older page or a fixed one, gets the current asset without long-term caching.
 pub async fn asset(Path((hash, name)): Path<(String, String)>, headers: HeaderMap) -> Response {
     let is_current = base().ends_with(&hash);
-    let caching = if is_current { FOREVER } else { ALWAYS_ASK };
-    let accept_encoding = headers
-        .get(header::ACCEPT_ENCODING)
-        .and_then(|value| value.to_str().ok())
-        .unwrap_or_default();
-    let compressed = ASSETS
-        .iter()
-        .position(|asset| asset.name == name)
-        .and_then(|at| COMPRESSED[at].as_deref());
-    let mut response = match compressed {
-        Some(bytes) if accept_encoding.contains("gzip") => {
-            let mut response = serve(&name, caching, bytes);
-            response
-                .headers_mut()
-                .insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-            response
-        }
-        Some(_) | None => serve_plain(&name, caching),
-    };
-    response
-        .headers_mut()
-        .insert(header::VARY, HeaderValue::from_static("accept-encoding"));
-    response
+    serve(&name, if is_current { FOREVER } else { ALWAYS_ASK }, &headers)
 }
 
-pub async fn manifest() -> Response {
-    serve_plain("manifest.webmanifest", ALWAYS_ASK)
+pub async fn manifest(headers: HeaderMap) -> Response {
+    serve("manifest.webmanifest", ALWAYS_ASK, &headers)
 }
 
 /// The service worker. Its scope is wider than its own path, so the browser needs an explicit permission.
-pub async fn worker() -> Response {
-    let mut response = serve_plain("sw.js", ALWAYS_ASK);
+pub async fn worker(headers: HeaderMap) -> Response {
+    let mut response = serve("sw.js", ALWAYS_ASK, &headers);
     response
         .headers_mut()
         .insert("service-worker-allowed", HeaderValue::from_static("/inbox"));
@@ -234,20 +141,15 @@ pub async fn offline() -> Response {
     response
 }
 
-fn find(name: &str) -> Option<&'static Asset> {
-    ASSETS.iter().find(|asset| asset.name == name)
-}
-
-fn serve_plain(name: &str, caching: HeaderValue) -> Response {
-    serve(name, caching, find(name).map_or(&[], |asset| &asset.bytes))
-}
-
-fn serve(name: &str, caching: HeaderValue, bytes: &'static [u8]) -> Response {
-    match find(name) {
-        Some(asset) => {
-            let kind = (header::CONTENT_TYPE, HeaderValue::from_static(asset.mime));
-            ([kind, (header::CACHE_CONTROL, caching), NO_SNIFFING], bytes).into_response()
-        }
-        None => StatusCode::NOT_FOUND.into_response(),
+fn serve(name: &str, caching: HeaderValue, headers: &HeaderMap) -> Response {
+    let Some(asset) = ASSETS.iter().find(|asset| asset.name == name) else {
+        return StatusCode::NOT_FOUND.into_response();
+    };
+    let kind = (header::CONTENT_TYPE, HeaderValue::from_static(asset.mime));
+    let vary = (header::VARY, HeaderValue::from_static("accept-encoding"));
+    let described = [kind, (header::CACHE_CONTROL, caching), NO_SNIFFING, vary];
+    match COMPRESSED.get(name).filter(|_| accepts_gzip(headers)) {
+        Some(bytes) => (described, [GZIPPED], bytes.as_slice()).into_response(),
+        None => (described, &*asset.bytes).into_response(),
     }
 }

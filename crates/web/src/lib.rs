@@ -22,6 +22,7 @@ use axum::routing::get;
 use countersign_hub::http::route::NoteRoute;
 use countersign_hub::live::LiveRenderer;
 use countersign_hub::{Hub, Pages};
+use layout::compression::compress_pages;
 use layout::not_found::{no_such_address, no_such_method, redirects};
 use layout::{events, look, page};
 use lists::row;
@@ -55,6 +56,7 @@ fn add_pages(api: Router<Arc<Hub>>) -> Router<Arc<Hub>> {
         .merge(styleguide::router())
         .merge(redirects())
         .layer(from_fn(look::with_look))
+        .layer(from_fn(compress_pages))
         .layer(NoteRoute);
     api.merge(pages)
         .fallback(no_such_address.layer(from_fn(look::with_look)))

@@ -14,6 +14,7 @@ use countersign_core::Language;
 use countersign_hub::Hub;
 use countersign_hub::problem::Problem;
 
+use super::compression::VARY;
 use super::form::PostedForm;
 use super::page::{PageError, back, see_other};
 use super::signed_in_user::{cookie, is_secure};
@@ -123,8 +124,7 @@ pub async fn with_look(request: Request, next: Next) -> Response {
     let look = Look::from_headers(request.headers());
     let mut response = CURRENT.scope(look, next.run(request)).await;
     // An asset has a `Vary` of its own: it is the same in every look.
-    let vary = HeaderValue::from_static("accept-language, cookie");
-    response.headers_mut().entry(header::VARY).or_insert(vary);
+    response.headers_mut().entry(header::VARY).or_insert(VARY);
     response
 }
 

@@ -1,6 +1,7 @@
 //! What every page shares: its layout, the signed-in person, posted forms, formatting, and the stream of events.
 
 pub mod avatar;
+pub mod compression;
 pub mod events;
 pub mod filters;
 pub mod form;

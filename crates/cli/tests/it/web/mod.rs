@@ -26,6 +26,7 @@ mod snooze;
 mod terminals;
 mod terminals_files;
 mod triage;
+mod weight;
 
 pub use client::{Page, WebClient};
 pub use sign_in::{age_sessions, sign_in};
