@@ -50,9 +50,12 @@ pub fn list_inbox(hub: &Hub, times: impl Into<Arc<Slots>>) -> Work {
     Work::new(Template::new(request), times, 200)
 }
 
-/// A page, requested like a signed-in browser.
+/// A page, requested like a signed-in browser whose person opens it.
 pub fn page(path: &str, cookie: &str, times: u64) -> Work {
-    let request = format!("GET {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncookie: {cookie}\r\n\r\n");
+    let request = format!(
+        "GET {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncookie: {cookie}\r\naccept-encoding: gzip, deflate, br, zstd\r\n\
+         sec-fetch-mode: navigate\r\nsec-fetch-site: none\r\n\r\n"
+    );
     Work::new(Template::new(request.into_bytes()), Slots::keys(times), 200)
 }
 

@@ -30,7 +30,7 @@ pub async fn compress_pages(request: Request, next: Next) -> Response {
     };
     parts.headers.remove(header::CONTENT_LENGTH);
     parts.headers.extend([GZIPPED]);
-    Response::from_parts(parts, Body::from(gzip(&text, Compression::fast())))
+    Response::from_parts(parts, Body::from(gzip(&text, Compression::default())))
 }
 
 /// The request has no query, which pages repeat, and is neither from another site nor from a script: scripts load a page
