@@ -18,7 +18,6 @@ struct Module {
 
 struct Import {
     from: String,
-    /// `name`, or `{ one, two as other }`.
     names: ImportNames,
 }
 
@@ -81,9 +80,10 @@ impl Modules {
                 let (Some(module), ImportNames::Some(names)) = (self.by_name.get(&import.from), &import.names) else {
                     continue;
                 };
+                let has_run = done.contains(&import.from);
                 for (imported, _) in names {
-                    let has_run = done.contains(&import.from);
-                    if !module.functions.contains(imported) && !(has_run && module.values.contains(imported)) {
+                    let is_value = has_run && module.values.contains(imported);
+                    if !is_value && !module.functions.contains(imported) {
                         let from = &import.from;
                         return Err(format!(
                             "{name}.js: {imported} is no function of {from}.js, and no value that {from}.js has before"
