@@ -94,11 +94,18 @@ async function undo(entry) {
 }
 
 async function undoDecision({ ids: [id], page }) {
-  const options = { method: "POST", body: new URLSearchParams({ csrf: csrfToken() }), redirect: "manual" };
+  const headers = { "x-fragment": "main" };
+  const options = { method: "POST", headers, body: new URLSearchParams({ csrf: csrfToken() }), redirect: "manual" };
   const response = await fetch(`/inbox/items/${encodeURIComponent(id)}/undo`, options).catch(() => null);
   if (response === null) showToast(t("The hub cannot be reached, so this may not be undone."));
-  else if (response.type !== "opaqueredirect") showToast(t("Too late to undo: the answer was sent."), { href: page, text: t("View") });
+  else if (response.type !== "opaqueredirect") showToast(await refusal(response), { href: page, text: t("View") });
   else if (await showTakenBack(id, page)) showToast(t("Taken back. Nothing was sent."));
+}
+
+/** The reason of the hub: its answer was sent, another person answers, or the hub cannot do it now. */
+async function refusal(response) {
+  const page = parse(await response.text());
+  return page.querySelector("#notice, #problem")?.textContent || t("The hub refused this.");
 }
 
 /** Several items at once, or a snooze, or an archived notice. */

@@ -113,23 +113,46 @@ impl Messages {
         };
         let messages = Arc::clone(self);
         run_to_completion(async move {
-            let id = take_back.message_id.clone();
-            let outcome = messages.parts.store.run(take_back).await;
-            match outcome.inspect_err(|error| messages.resync_if_unsure(error))? {
-                TakeBackOutcome::TakenBack { expires_at } => {
-                    if let Some(expires_at) = expires_at {
-                        messages.expiry_alarm.due(expires_at);
-                    }
-                    tracing::debug!(message_id = %id, "decision taken back");
-                    messages.parts.live.publish(LiveChange::Held(id));
-                    Ok(())
-                }
-                TakeBackOutcome::Rejected(rejection) => Err(rejection.into()),
-                TakeBackOutcome::Purged => Err(Problem::Gone),
-                TakeBackOutcome::NotFound => Err(Problem::no_message()),
-            }
+            let outcome = messages.take_back_or_find(&take_back).await;
+            let outcome = outcome.inspect_err(|error| messages.resync_if_unsure(error))?;
+            messages.announce_take_back(take_back.message_id, outcome)
         })
         .await
+    }
+
+    /// After an unsure commit the take-back runs again, and a message without a hold was taken back by the first commit.
+    async fn take_back_or_find(&self, take_back: &TakeBack) -> Result<TakeBackOutcome, StoreError> {
+        let store = &self.parts.store;
+        let unsure = match store.run(take_back.clone()).await {
+            Err(error @ StoreError::CommitUnknown(_)) if store.is_shared() => error,
+            known => return known,
+        };
+        // The first commit may have released the decision, which then nothing else announces.
+        self.resync_if_unsure(&unsure);
+        match reconcile(|| store.run(take_back.clone())).await? {
+            TakeBackOutcome::Rejected(Rejection::NotHeld) => Ok(TakeBackOutcome::TakenBack { expires_at: None }),
+            outcome => Ok(outcome),
+        }
+    }
+
+    fn announce_take_back(&self, id: MessageId, outcome: TakeBackOutcome) -> Result<(), Problem> {
+        match outcome {
+            TakeBackOutcome::TakenBack { expires_at } => {
+                if let Some(expires_at) = expires_at {
+                    self.expiry_alarm.due(expires_at);
+                }
+                tracing::debug!(message_id = %id, "decision taken back");
+                self.parts.live.publish(LiveChange::Held(id));
+                Ok(())
+            }
+            TakeBackOutcome::Released(released) => {
+                self.announce(&released);
+                Err(Rejection::already(&id, &released.resolution).into())
+            }
+            TakeBackOutcome::Rejected(rejection) => Err(rejection.into()),
+            TakeBackOutcome::Purged => Err(Problem::Gone),
+            TakeBackOutcome::NotFound => Err(Problem::no_message()),
+        }
     }
 
     /// Applies the command of an agent when the hold has ended. The agent gets the real outcome, and does not learn of

@@ -99,6 +99,8 @@ pub enum TakeBackOutcome {
         /// When the message, which is open again, expires.
         expires_at: Option<Timestamp>,
     },
+    /// The hold had ended, so the decision was released instead.
+    Released(Box<ResolvedMessage>),
 }
 
 #[derive(Debug, Clone)]

@@ -53,8 +53,8 @@ pub enum PanelState<'a> {
     NotAllowed {
         sent: &'a FormFields,
     },
-    /// The decision could not be taken back any more.
-    AlreadySent,
+    /// The decision was sent before it could be taken back, or it was taken back before and another person answers.
+    NotTakenBack,
 }
 
 impl PanelState<'_> {
@@ -62,7 +62,7 @@ impl PanelState<'_> {
         match self {
             Self::View | Self::Preview { .. } => StatusCode::OK,
             Self::Refused { .. } => StatusCode::UNPROCESSABLE_ENTITY,
-            Self::Late { .. } | Self::AlreadySent => StatusCode::CONFLICT,
+            Self::Late { .. } | Self::NotTakenBack => StatusCode::CONFLICT,
             Self::NotAllowed { .. } => StatusCode::FORBIDDEN,
         }
     }
@@ -74,13 +74,16 @@ impl PanelState<'_> {
             (Self::Refused { faults, .. }, _) if !faults.of(OPEN_STEPS).is_empty() => t("Not sent yet."),
             (Self::Refused { .. }, _) => t("Please fix the marked fields."),
             (Self::NotAllowed { .. }, _) => t("Not sent: only other people can answer this."),
+            (Self::NotTakenBack, State::Resolved(first)) if first.actor == user.actor() => {
+                t("Too late to undo: the answer was sent.")
+            }
+            (Self::NotTakenBack, _) => t("There is nothing to undo."),
             (Self::Late { .. }, State::Resolved(first)) if first.actor == user.actor() => {
                 t("You already answered this. Your second answer was not used.")
             }
             (Self::Late { .. }, State::Resolved(first)) if first.outcome == Outcome::Expired => {
                 t("It expired before your answer arrived. Your answer was not used.")
             }
-            (Self::AlreadySent, _) => t("Too late to undo: the answer was sent."),
             (Self::Late { .. }, _) if is_held_by(message, user) => {
                 t("You already answered this. Your second answer was not used.")
             }
@@ -125,7 +128,7 @@ pub async fn page(
     let notice = panel_state.notice(message, user);
     let (sent, faults, preview) = match panel_state {
         PanelState::Preview { sent, answer } => (Some(sent), FormErrors::default(), Some(answer)),
-        PanelState::View | PanelState::AlreadySent => (None, FormErrors::default(), None),
+        PanelState::View | PanelState::NotTakenBack => (None, FormErrors::default(), None),
         PanelState::Refused { sent, faults } => (Some(sent), faults, None),
         PanelState::Late { sent } | PanelState::NotAllowed { sent } => (Some(sent), FormErrors::default(), None),
     };

@@ -13,7 +13,7 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::watch;
 use tokio_postgres::{Client, NoTls};
 
-use super::Scratch;
+use super::{Scratch, eventually};
 
 /// The directory of the server's Unix socket.
 fn socket_directory() -> PathBuf {
@@ -66,6 +66,23 @@ impl Database {
 
     pub async fn number(&self, sql: &str) -> i64 {
         self.connect().await.query_one(sql, &[]).await.expect("a number").get(0)
+    }
+
+    /// Begins a transaction with a statement that takes locks, which go with the transaction or the client.
+    pub async fn locked(&self, sql: &str) -> Client {
+        let client = self.connect().await;
+        client.batch_execute(&format!("BEGIN; {sql}")).await.expect(sql);
+        client
+    }
+
+    /// Until a hub waits for a lock.
+    pub async fn until_blocked(&self) {
+        let blocked = "SELECT count(*) FROM pg_stat_activity \
+             WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        eventually("a hub waits for the lock", async || {
+            (self.number(blocked).await > 0).then_some(())
+        })
+        .await;
     }
 }
 

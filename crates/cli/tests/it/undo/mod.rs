@@ -7,6 +7,7 @@ mod cues;
 mod expiry;
 mod nodes;
 mod people;
+mod races;
 mod runs;
 mod screen;
 mod web;

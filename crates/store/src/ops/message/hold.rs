@@ -5,7 +5,7 @@
 //! written by the same step as every other.
 
 use countersign_core::hold::{Hold, at_release, check_take_back};
-use countersign_core::{Actor, Rejection, Resolution};
+use countersign_core::{Actor, Resolution};
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 
@@ -14,7 +14,7 @@ use super::quota::ReleasedSlots;
 use super::sweep::{Swept, to_i64};
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op};
-use crate::model::{HoldOutcome, ResolveRequest, TakeBackOutcome, json_text};
+use crate::model::{HoldOutcome, ResolveRequest, ResolvedMessage, TakeBackOutcome, json_text};
 use crate::ops::{rows, terminal};
 
 /// Decides, and holds the decision for the undo time of its author.
@@ -78,7 +78,9 @@ async fn begin<X: Exec>(
     terminal::store_files(x, loaded.seq, files).await
 }
 
-/// Takes a decision back before its hold ends; afterwards the message is open as before.
+/// Takes a decision back before its hold ends; afterwards the message is open as before. A take-back that comes after the
+/// hold releases the decision, and its caller sees the real outcome.
+#[derive(Clone)]
 pub struct TakeBack {
     pub message_id: MessageId,
     pub actor: Actor,
@@ -100,12 +102,11 @@ impl Op for TakeBack {
             return Ok(TakeBackOutcome::Rejected(rejection));
         }
         if loaded.message.hold.as_ref().is_some_and(|hold| now > hold.until) {
-            // The timer is about to release it.
+            let mut slots = ReleasedSlots::default();
             let decision = held_resolution(x, loaded.seq).await?;
-            return Ok(TakeBackOutcome::Rejected(Rejection::already(
-                &self.message_id,
-                &decision,
-            )));
+            let released = release(x, *loaded, decision, now, &mut slots).await?;
+            slots.release(x).await?;
+            return Ok(TakeBackOutcome::Released(Box::new(released)));
         }
         let params = [loaded.seq.into(), loaded.message.rev.into(), self.actor.as_str().into()];
         if x.exec(CLEAR, &params).await? == 0 {
@@ -143,13 +144,10 @@ impl Op for ReleaseDue {
         let mut slots = ReleasedSlots::default();
         for id in due.iter().take(self.limit) {
             match load_held(x, id).await.map_err(|error| error.in_message(id)) {
-                Ok((loaded, resolution)) => {
-                    let seq = loaded.seq;
-                    let resolution = at_release(resolution, now);
+                Ok((loaded, decision)) => {
                     released
                         .applied
-                        .push(apply::write_one_of_many(x, *loaded, resolution, &mut slots).await?);
-                    forget(x, seq).await?;
+                        .push(release(x, *loaded, decision, now, &mut slots).await?);
                 }
                 Err(StoreError::Unreadable(message)) => released.unreadable.push(message),
                 Err(error) => return Err(error),
@@ -167,6 +165,19 @@ impl Op for ReleaseDue {
             .map(StoreError::Unreadable)
             .collect()
     }
+}
+
+async fn release<X: Exec>(
+    x: &mut X,
+    loaded: LoadedMessage,
+    decision: Resolution,
+    now: Timestamp,
+    slots: &mut ReleasedSlots,
+) -> Result<ResolvedMessage, StoreError> {
+    let seq = loaded.seq;
+    let released = apply::write_one_of_many(x, loaded, at_release(decision, now), slots).await?;
+    forget(x, seq).await?;
+    Ok(released)
 }
 
 async fn load_held<X: Exec>(x: &mut X, id: &str) -> Result<(Box<LoadedMessage>, Resolution), StoreError> {

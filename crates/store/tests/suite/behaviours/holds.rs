@@ -1,4 +1,5 @@
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use countersign_core::access::Role;
 use countersign_core::hold::Hold;
@@ -204,23 +205,28 @@ pub async fn answer_on_hold_wins_over_the_expiry(store: &Store, clock: &ManualCl
     assert_eq!(outcomes, [Outcome::Answered]);
 }
 
-pub async fn decision_is_not_taken_back_after_its_hold(store: &Store, clock: &ManualClock) {
+pub async fn late_take_back_releases_the_decision(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     let id = submitted(store, &expiring(1, 10)).await;
     hold(store, &id, "approve").await;
     clock.set(at(11));
-    let late = refused_take_back(store, &id, alice()).await;
-    assert!(
-        matches!(
-            late,
-            Rejection::AlreadyTerminal {
-                outcome: Outcome::Answered,
-                ..
-            }
-        ),
-        "{late:?}"
+    let late = try_take_back(store, &id, alice()).await.unwrap();
+    let TakeBackOutcome::Released(sent) = late else {
+        panic!("expected a release, got {late:?}")
+    };
+    assert_eq!(
+        (sent.resolution.outcome, sent.resolution.resolved_at),
+        (Outcome::Answered, at(11))
     );
-    assert_eq!(released(store).await.len(), 1);
+    assert_eq!(agent_view(store, &id).await.state, State::Resolved(sent.resolution));
+    assert_eq!(
+        (trail_length(store, &id).await, open_count(store, BUILDER).await),
+        (2, 0)
+    );
+    let again = refused_take_back(store, &id, alice()).await;
+    assert!(matches!(again, Rejection::AlreadyTerminal { .. }), "{again:?}");
+    assert_eq!(released(store).await, []);
+    assert_eq!(store.run(HeldDecision(id)).await.unwrap(), None);
 }
 
 pub async fn undo_and_release_have_one_winner(store: &Store, clock: &ManualClock) {
@@ -228,19 +234,25 @@ pub async fn undo_and_release_have_one_winner(store: &Store, clock: &ManualClock
     for number in 1..=8 {
         let id = submitted(store, &Draft::ask(number)).await;
         let until = hold(store, &id, "approve").await.until;
-        clock.set(until);
+        let is_late = number > 4;
+        clock.set(if is_late { until.plus(Duration::from_millis(1)) } else { until });
         let undo = join_all((0..3).map(|_| try_take_back(store, &id, alice())));
         let releases = join_all((0..3).map(|_| released(store)));
         let (undone, sent) = tokio::join!(undo, releases);
-        let is_undone =
-            |outcome: &&Result<TakeBackOutcome, _>| matches!(outcome, Ok(TakeBackOutcome::TakenBack { .. }));
-        let undone = undone.iter().filter(is_undone).count();
+        let count = |wanted: fn(&TakeBackOutcome) -> bool| undone.iter().flatten().filter(|one| wanted(one)).count();
+        let taken_back = count(|one| matches!(one, TakeBackOutcome::TakenBack { .. }));
+        let sent_by_undo = count(|one| matches!(one, TakeBackOutcome::Released(_)));
         let sent: usize = sent.iter().map(Vec::len).sum();
         // A release skips a row that an undo has locked; then it is due the next time.
         let left = released(store).await.len();
-        assert_eq!(undone + sent + left, 1, "message {number}");
+        assert_eq!(taken_back + sent_by_undo + sent + left, 1, "message {number}");
+        assert!(if is_late { taken_back == 0 } else { sent_by_undo == 0 }, "message {number}");
         let is_open = agent_view(store, &id).await.state == State::Open;
-        assert_eq!(is_open, undone == 1, "message {number}");
+        assert_eq!(is_open, taken_back == 1, "message {number}");
+        assert_eq!(open_count(store, BUILDER).await, i64::from(is_open), "message {number}");
+        if is_open {
+            resolved(store, &id, answer("deny")).await;
+        }
     }
 }
 

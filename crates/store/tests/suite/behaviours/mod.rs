@@ -328,7 +328,7 @@ macro_rules! behaviours {
                 taken_back_decision_leaves_no_trace
                 only_the_author_takes_back_and_only_during_the_hold
                 answer_on_hold_wins_over_the_expiry
-                decision_is_not_taken_back_after_its_hold
+                late_take_back_releases_the_decision
                 undo_and_release_have_one_winner
                 a_person_sets_their_own_undo_time
                 files_of_a_decision_go_with_it

@@ -30,8 +30,8 @@ pub async fn undo(
             let next = fields.get("back").map_or(item_page.as_str(), back);
             Ok(see_other(next))
         }
-        Err(Problem::AlreadyTerminal { .. }) => {
-            page(&hub, &user, &request, &find(&hub, &id).await?, PanelState::AlreadySent).await
+        Err(Problem::AlreadyTerminal { .. } | Problem::Held { .. }) => {
+            page(&hub, &user, &request, &find(&hub, &id).await?, PanelState::NotTakenBack).await
         }
         Err(problem) => Err(problem.into()),
     }
