@@ -74,7 +74,10 @@ async fn a_hub_killed_in_the_middle_of_the_release_releases_once_after_the_resta
     cluster.hubs[0].kill();
     lock.batch_execute("ROLLBACK").await.expect("the lock ends");
     cluster.hubs[0].restart().await;
-    assert_eq!(response(&bot.at(&cluster.hubs[0]).outcome(&id).await)["value"], "approve");
+    assert_eq!(
+        response(&bot.at(&cluster.hubs[0]).outcome(&id).await)["value"],
+        "approve"
+    );
     undo(&cluster.hubs[0].owner, &id)
         .await
         .refused_as_terminal(&id, "answered");
@@ -102,7 +105,10 @@ async fn a_hub_killed_between_the_release_and_the_push_pushes_after_the_restart(
     let outcome = bot.outcome(&id).await;
     cluster.hubs[0].kill();
     assert_eq!(receiver.seen().len(), 0);
-    cluster.database.execute("UPDATE delivery SET due_at = created_at").await;
+    cluster
+        .database
+        .execute("UPDATE delivery SET due_at = created_at")
+        .await;
     cluster.hubs[0].restart().await;
     let pushed = receiver.at("/done", 1).await;
     assert_eq!(pushed[0].resolution_id(), outcome["response"]["resolution_id"]);

@@ -32,7 +32,7 @@ async fn of_people_who_decide_at_the_same_moment_one_wins() {
         let replies = [(anns, replies.0), (bobs, replies.1), (owners, replies.2)];
         let (won, lost): (Vec<_>, Vec<_>) = replies.iter().partition(|(_, reply)| reply.status < 300);
         let [(winner, reply)] = won[..] else {
-            panic!("round {round}: one winner, not {won:?}")
+            panic!("round {round}: one winner, not {}", won.len())
         };
         if reply.status == 202 {
             lost.iter().for_each(|(_, reply)| drop(reply.refused("held")));
@@ -40,7 +40,8 @@ async fn of_people_who_decide_at_the_same_moment_one_wins() {
             undo(winner, &id).await.expect(200);
             undo(&winner.to(&third.url), &id).await.refused("not_held");
         } else {
-            lost.iter().for_each(|(_, reply)| reply.refused_as_terminal(&id, "answered"));
+            lost.iter()
+                .for_each(|(_, reply)| reply.refused_as_terminal(&id, "answered"));
         }
     }
     assert_eq!(cluster.database.number("SELECT count(*) FROM hold").await, 0);
@@ -84,7 +85,9 @@ async fn race_the_end(undo_seconds: u32, envelope: impl Fn() -> Value) {
         rival: cluster.hubs[0].owner.clone(),
     };
     // A hold that ends a little earlier tells when.
-    let rounds = held.windows(2).map(|pair| race.round(&pair[0].0, &pair[1].0, pair[1].1));
+    let rounds = held
+        .windows(2)
+        .map(|pair| race.round(&pair[0].0, &pair[1].0, pair[1].1));
     let resolution_ids = join_all(rounds).await;
     for (number, resolution_id) in (1..).zip(&resolution_ids) {
         let pushed = receiver.at(&format!("/{number}"), 1).await;
@@ -116,7 +119,11 @@ impl Race {
             } else if answered.status != 200 {
                 answered.refused("held");
                 let again = self.rival.answer(id, "deny").await;
-                assert!(again.status == 200 || again.json()["status"] == "expired", "{}", again.text());
+                assert!(
+                    again.status == 200 || again.json()["status"] == "expired",
+                    "{}",
+                    again.text()
+                );
             }
             undone.status == 200
         };

@@ -235,7 +235,11 @@ pub async fn undo_and_release_have_one_winner(store: &Store, clock: &ManualClock
         let id = submitted(store, &Draft::ask(number)).await;
         let until = hold(store, &id, "approve").await.until;
         let is_late = number > 4;
-        clock.set(if is_late { until.plus(Duration::from_millis(1)) } else { until });
+        clock.set(if is_late {
+            until.plus(Duration::from_millis(1))
+        } else {
+            until
+        });
         let undo = join_all((0..3).map(|_| try_take_back(store, &id, alice())));
         let releases = join_all((0..3).map(|_| released(store)));
         let (undone, sent) = tokio::join!(undo, releases);
@@ -246,7 +250,10 @@ pub async fn undo_and_release_have_one_winner(store: &Store, clock: &ManualClock
         // A release skips a row that an undo has locked; then it is due the next time.
         let left = released(store).await.len();
         assert_eq!(taken_back + sent_by_undo + sent + left, 1, "message {number}");
-        assert!(if is_late { taken_back == 0 } else { sent_by_undo == 0 }, "message {number}");
+        assert!(
+            if is_late { taken_back == 0 } else { sent_by_undo == 0 },
+            "message {number}"
+        );
         let is_open = agent_view(store, &id).await.state == State::Open;
         assert_eq!(is_open, taken_back == 1, "message {number}");
         assert_eq!(open_count(store, BUILDER).await, i64::from(is_open), "message {number}");
