@@ -131,8 +131,9 @@ async fn stranded(hub: &Hub) -> Result<Vec<String>, Problem> {
             && hub
                 .auth
                 .resolvers
-                .is_stranded(&hub.store, &item.message.content)
+                .unknown(&hub.store, &item.message.content)
                 .await?
+                .is_stranded
         {
             stranded.push(item.message.id.to_string());
         }

@@ -11,7 +11,7 @@ use countersign_core::access::Principal;
 use countersign_core::{Actor, Content};
 use countersign_protocol::time::Timestamp;
 use countersign_store::ops::account::credential::{Authenticate, Credential, CredentialKind};
-use countersign_store::ops::admin::agents::FindAgent;
+use countersign_store::ops::admin::agents::ExistingAgents;
 use countersign_store::ops::admin::keys::ConfirmRotation;
 use countersign_store::ops::admin::people::ListResolvers;
 use countersign_store::{Store, StoreError};
@@ -148,27 +148,43 @@ pub struct Resolvers {
     known: RwLock<HashMap<Actor, Timestamp>>,
 }
 
+/// The resolvers of a message that cannot answer at this hub: without an account, or with one that only reads. The
+/// message's own agent is left out.
+pub struct UnknownResolvers<'c> {
+    pub names: Vec<&'c Actor>,
+    /// No other account can answer.
+    pub is_stranded: bool,
+}
+
 impl Resolvers {
-    /// Whether a message waits for no account of this hub: each one that it names is missing, or is its own agent.
-    pub async fn is_stranded(&self, store: &Store, content: &Content) -> Result<bool, StoreError> {
-        let own = Actor::agent(&content.agent.id);
-        let others: Vec<&Actor> = content.resolvers.iter().filter(|actor| **actor != own).collect();
+    /// Which of the resolvers that a message names cannot answer here.
+    pub async fn unknown<'c>(&self, store: &Store, content: &'c Content) -> Result<UnknownResolvers<'c>, StoreError> {
         let now = store.clock().now();
-        if self.is_any_cached(&others, now) {
-            return Ok(false);
+        let own = Actor::agent(&content.agent.id);
+        let others = content.resolvers.iter().filter(|actor| **actor != own);
+        let mut names: Vec<&Actor> = others.clone().filter(|actor| !self.is_cached(actor, now)).collect();
+        if !names.is_empty() {
+            self.retain_unknown(store, &mut names, now).await?;
         }
+        Ok(UnknownResolvers {
+            is_stranded: names.len() == others.count(),
+            names,
+        })
+    }
+
+    async fn retain_unknown(&self, store: &Store, names: &mut Vec<&Actor>, now: Timestamp) -> Result<(), StoreError> {
         let people = self.people(store).await?;
-        let known = match others.iter().find(|actor| people.contains(actor)) {
-            Some(person) => Some((*person).clone()),
-            None => {
-                let ids = others.iter().filter_map(|actor| actor.agent_id()).map(str::to_owned);
-                let found = store.run(FindAgent { ids: ids.collect() }).await?;
-                found.map(|id| Actor::agent(&id))
+        let ids = names.iter().filter_map(|actor| actor.agent_id()).map(str::to_owned);
+        let agents = store.run(ExistingAgents { ids: ids.collect() }).await?;
+        names.retain(|actor| {
+            let is_agent = |id: &str| agents.iter().any(|agent| agent == id);
+            let is_known = people.contains(actor) || actor.agent_id().is_some_and(is_agent);
+            if is_known {
+                self.insert((*actor).clone(), now);
             }
-        };
-        let Some(known) = known else { return Ok(true) };
-        self.insert(known, now);
-        Ok(false)
+            !is_known
+        });
+        Ok(())
     }
 
     /// The people who may decide.
@@ -176,10 +192,9 @@ impl Resolvers {
         store.run(ListResolvers).await
     }
 
-    fn is_any_cached(&self, named: &[&Actor], now: Timestamp) -> bool {
+    fn is_cached(&self, actor: &Actor, now: Timestamp) -> bool {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        let is_fresh = |actor: &&Actor| known.get(*actor).is_some_and(|at| now.since(*at) < KNOWN_TTL);
-        named.iter().any(is_fresh)
+        known.get(actor).is_some_and(|at| now.since(*at) < KNOWN_TTL)
     }
 
     fn insert(&self, actor: Actor, now: Timestamp) {

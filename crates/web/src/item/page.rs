@@ -19,7 +19,7 @@ use super::head::{Head, MessageText};
 use super::neighbours::Neighbours;
 use super::neighbours::origin::ListOrigin;
 use super::outcome::{AnswerView, FormAnswerCell};
-use super::panel::{Panel, PanelInput, why};
+use super::panel::{Panel, PanelInput, in_words, why};
 use super::part::PartContent;
 use super::presence::AgentPresence;
 use super::trail::{TrailView, trail};
@@ -27,9 +27,9 @@ use super::undo::held::HeldView;
 use crate::language::t;
 use crate::layout::filters;
 use crate::layout::form::FormFields;
+use crate::layout::formatting::actor_name;
 use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render};
 use crate::layout::signed_in_user::SignedInUser;
-use crate::lists::row::may_answer;
 use crate::lists::snoozed::{SnoozeTime, snooze_times};
 use crate::settings::reasons;
 
@@ -111,6 +111,8 @@ struct ItemDetailPage {
     origin: ListOrigin,
     /// Why this person is asked; empty for an item that is not open.
     why: String,
+    /// Those who are asked and cannot answer here, while others can.
+    unknown_resolvers: String,
     snooze_times: Vec<SnoozeTime>,
 }
 
@@ -137,15 +139,17 @@ pub async fn page(
     } else {
         Vec::new()
     };
+    let unknown = match message.state {
+        State::Open => Some(hub.auth.resolvers.unknown(&hub.store, &message.content).await?),
+        State::Resolved(_) | State::Delivered => None,
+    };
     let input = PanelInput {
         item,
         user,
         presence: presence.clone(),
         presets,
         held: HeldView::of(hub, message, user, now).await?,
-        is_stranded: message.state == State::Open
-            && !may_answer(item, user)
-            && hub.auth.resolvers.is_stranded(&hub.store, &message.content).await?,
+        is_stranded: unknown.as_ref().is_some_and(|unknown| unknown.is_stranded),
         now,
     };
     let panel = Panel::of(input, &RefusedAttempt { sent, faults: &faults }).with_preview(preview);
@@ -168,6 +172,13 @@ pub async fn page(
             State::Open => why(message, user),
             State::Resolved(_) | State::Delivered => String::new(),
         },
+        unknown_resolvers: in_words(
+            unknown
+                .iter()
+                .filter(|unknown| !unknown.is_stranded)
+                .flat_map(|unknown| &unknown.names)
+                .map(|actor| actor_name(actor)),
+        ),
         snooze_times: snooze_times(message.expires_at, now),
     };
     Ok(render(status, &page))

@@ -119,7 +119,7 @@ pub fn why(message: &Message, user: &SignedInUser) -> String {
 const MAX_NAMED: usize = 5;
 
 /// `ann, bob and 3 others`.
-fn in_words<'n>(names: impl Iterator<Item = &'n str>) -> String {
+pub fn in_words<'n>(names: impl Iterator<Item = &'n str>) -> String {
     let names: Vec<&str> = names.collect();
     match names[..] {
         [] => String::new(),

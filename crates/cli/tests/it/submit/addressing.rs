@@ -135,6 +135,41 @@ async fn an_ask_without_resolvers_is_accepted_and_the_reply_says_that_no_person_
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_ask_that_names_some_unknown_people_says_who_in_the_reply_and_on_its_page() {
+    let hub = Hub::start().await;
+    hub.person("vera", "viewer").await;
+    let bot = hub.agent("bot").await;
+    hub.agent("second").await;
+    let resolvers = json!([
+        "human:owner",
+        "agent:second",
+        "human:typo",
+        "human:jörg",
+        "human:vera",
+        "agent:none"
+    ]);
+    let reply = bot
+        .submit(&with(ask("bot"), "/request/allowed_resolvers", resolvers))
+        .await;
+    let id = reply.expect(202)["id"].as_str().expect("an id").to_owned();
+    assert_eq!(
+        reply.header("countersign-notice"),
+        "allowed_resolvers names accounts that cannot answer here: human:typo, human:j\\u{f6}rg, human:vera, agent:none; \
+         names must match exactly; who may answer: human:owner"
+    );
+    let owner = WebClient::signed_in(&hub).await;
+    let page = owner.get(&format!("/inbox/items/{id}")).await.expect(200);
+    assert_eq!(
+        page.text_at("#unknown-resolvers"),
+        "No account that may answer: typo, jörg, vera and agent:none."
+    );
+    assert_eq!(page.count("form#answer"), 1, "the others can answer");
+    hub.owner.answer(&id, "approve").await.expect(200);
+    let page = owner.get(&format!("/inbox/items/{id}")).await.expect(200);
+    assert_eq!(page.count("#unknown-resolvers"), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_open_ask_whose_people_are_gone_is_marked_on_its_page_and_in_doctor() {
     let hub = Hub::start().await;
     hub.person("ann", "resolver").await;

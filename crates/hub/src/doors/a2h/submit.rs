@@ -36,7 +36,7 @@ const NOTICE_HEADER: &str = "countersign-notice";
 /// The first minor version with `to`, `agent.session` and resolvers that name a session.
 const ADDRESSED_SINCE: u32 = 5;
 /// Keeps the error short on a hub with many people.
-const MAX_SUGGESTED_PEOPLE: usize = 10;
+const MAX_LISTED_NAMES: usize = 10;
 
 pub async fn submit(State(hub): State<Arc<Hub>>, agent: AgentCaller, body: Body) -> Result<Response, Problem> {
     hub.auth.request_limiter.check(&agent.id).await?;
@@ -97,7 +97,7 @@ struct IncomingSubmit {
 }
 
 /// A header of the reply, because the wire allows no further fields in its body.
-type Notice = Option<[(&'static str, &'static str); 1]>;
+type Notice = Option<[(&'static str, String); 1]>;
 
 /// Validates a well-formed envelope. A failure is reported only after the look-up of the idempotency key, see `replay`.
 async fn prepare(hub: &Hub, envelope: Envelope, incoming: &IncomingSubmit) -> Result<(NewMessage, Notice), Problem> {
@@ -289,34 +289,45 @@ fn check_signing(envelope: &Envelope, legacy: LegacyPush) -> Result<(), Problem>
     }
 }
 
-/// Refuses an ask or a task that no existing account can resolve: it would wait forever. Returns a notice for one that
-/// only its own agent can: the wire demands acceptance of an ask without `allowed_resolvers`, which means just that.
+/// Refuses an ask or a task that no existing account can resolve: it would wait forever. Returns a notice that names the
+/// missing accounts if others can, and one for a message that only its own agent can resolve: the wire demands
+/// acceptance of an ask without `allowed_resolvers`, which means just that.
 async fn check_resolvers(hub: &Hub, section: Option<&str>, content: &Content) -> Result<Notice, Problem> {
     let Some(section) = section else { return Ok(None) };
-    if !hub.auth.resolvers.is_stranded(&hub.store, content).await? {
+    let unknown = hub.auth.resolvers.unknown(&hub.store, content).await?;
+    if unknown.names.is_empty() && !unknown.is_stranded {
         return Ok(None);
     }
-    if content.resolvers.contains(&Actor::agent(&content.agent.id)) {
-        return Ok(Some([(
-            NOTICE_HEADER,
-            "no person can answer this, because allowed_resolvers names no other account that exists",
-        )]));
+    if unknown.is_stranded && content.resolvers.contains(&Actor::agent(&content.agent.id)) {
+        let text = "no person can answer this, because allowed_resolvers names no other account that exists";
+        return Ok(Some([(NOTICE_HEADER, text.to_owned())]));
     }
-    let message = format!(
-        "names no account that may answer; names must match exactly; {}",
-        suggestion(hub).await?
+    let suggestion = suggestion(hub).await?;
+    if unknown.is_stranded {
+        let message = format!("names no account that may answer; names must match exactly; {suggestion}");
+        return Err(Problem::invalid(format!("{section}.allowed_resolvers"), message));
+    }
+    let text = format!(
+        "allowed_resolvers names accounts that cannot answer here: {}; names must match exactly; {suggestion}",
+        list(unknown.names.iter().map(|actor| actor.as_str()))
     );
-    Err(Problem::invalid(format!("{section}.allowed_resolvers"), message))
+    // A header has ASCII only.
+    Ok(Some([(NOTICE_HEADER, text.escape_default().to_string())]))
 }
 
 /// The people to name instead. An agent may know them: it has to name them, and answers carry their names.
 async fn suggestion(hub: &Hub) -> Result<String, Problem> {
     let people = hub.auth.resolvers.people(&hub.store).await?;
-    let shown: Vec<&str> = people.iter().take(MAX_SUGGESTED_PEOPLE).map(Actor::as_str).collect();
-    Ok(match people.len().checked_sub(MAX_SUGGESTED_PEOPLE) {
-        None | Some(0) => format!("who may answer: {}", shown.join(", ")),
-        Some(more) => format!("who may answer: {} and {more} more", shown.join(", ")),
-    })
+    Ok(format!("who may answer: {}", list(people.iter().map(Actor::as_str))))
+}
+
+fn list<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
+    let more = names.len().saturating_sub(MAX_LISTED_NAMES);
+    let listed = names.take(MAX_LISTED_NAMES).collect::<Vec<_>>().join(", ");
+    match more {
+        0 => listed,
+        _ => format!("{listed} and {more} more"),
+    }
 }
 
 /// Idempotent replay: a request that fails validation now may have passed it the first time, and then gets its ack

@@ -79,23 +79,24 @@ pub async fn count_orphaned_messages<X: Exec>(x: &mut X, id: &str) -> Result<(),
 }
 
 /// The first of these agents that exists and can resolve messages. Terminal agents cannot.
-pub struct FindAgent {
+pub struct ExistingAgents {
     pub ids: Vec<String>,
 }
 
-impl Op for FindAgent {
-    type Out = Option<String>;
+impl Op for ExistingAgents {
+    type Out = Vec<String>;
     const MODE: AccessMode = AccessMode::Read;
 
-    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<String>, StoreError> {
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<String>, StoreError> {
         const SELECT: &str = "SELECT 1 FROM agent a WHERE a.id = ?1 \
              AND NOT EXISTS (SELECT 1 FROM terminal w WHERE w.agent_id = a.id)";
+        let mut existing = Vec::new();
         for id in &self.ids {
             if x.row(SELECT, &[id.into()]).await?.is_some() {
-                return Ok(Some(id.clone()));
+                existing.push(id.clone());
             }
         }
-        Ok(None)
+        Ok(existing)
     }
 }
 
