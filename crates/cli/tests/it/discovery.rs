@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::harness::{Hub, Setup};
+use crate::harness::{Hub, Setup, http_client};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn both_protocol_families_see_the_same_limits() {
@@ -83,11 +83,7 @@ async fn http_2_works_with_prior_knowledge() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&crate::harness::ask("bot")).await;
-    let client = reqwest::Client::builder()
-        .no_proxy()
-        .http2_prior_knowledge()
-        .build()
-        .expect("a client");
+    let client = http_client().http2_prior_knowledge().build().expect("a client");
     let waiting: Vec<_> = (0..20)
         .map(|_| {
             let url = format!("{}/v1/messages/{id}?wait=30", hub.url);

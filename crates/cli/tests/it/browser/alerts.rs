@@ -24,7 +24,8 @@ const RECORD_ALERTS: &str = "{
 
 /// A signed-in browser on the list page, with these alert settings switched on.
 async fn listening(hub: &Hub, switches: &[&str]) -> Browser {
-    let browser = Browser::signed_in(Viewport::DESKTOP, hub).await;
+    let browser = Browser::start_full(Viewport::DESKTOP).await;
+    browser.sign_in(hub).await;
     let allowed = json!({"origin": Browser::url(hub, ""), "permissions": ["notifications"]});
     browser.devtools("Browser.grantPermissions", allowed).await;
     browser.run_before_pages(RECORD_ALERTS).await;

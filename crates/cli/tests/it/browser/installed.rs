@@ -8,7 +8,8 @@ use crate::harness::Hub;
 #[tokio::test]
 async fn the_app_is_installable_and_has_an_offline_page() {
     let mut hub = Hub::start().await;
-    let browser = Browser::signed_in(Viewport::PHONE, &hub).await;
+    let browser = Browser::start_full(Viewport::PHONE).await;
+    browser.sign_in(&hub).await;
     browser.open(&hub, "/inbox").await;
     browser
         .script_async("navigator.serviceWorker.ready.then(() => arguments[0](true))")

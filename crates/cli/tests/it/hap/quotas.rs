@@ -76,11 +76,7 @@ async fn waiting_terminals_per_person_are_limited_to_a_thousand() {
     let other = TerminalAgent::join_as(&hub, "alice").await;
     let id = shell.ask_for_id("Ready?").await;
     let token = terminal_token(&hub, "owner").await;
-    let http = reqwest::Client::builder()
-        .no_proxy()
-        .http2_prior_knowledge()
-        .build()
-        .expect("an HTTP client");
+    let http = http_client().http2_prior_knowledge().build().expect("an HTTP client");
     let url = format!("{}/v1/hap/cues/{id}?wait=60", hub.url);
     let mut waits = JoinSet::new();
     for _ in 0..=1000 {

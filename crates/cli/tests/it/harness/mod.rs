@@ -14,7 +14,7 @@ mod signature;
 mod terminal;
 mod wait;
 
-pub use api::{Api, Reply};
+pub use api::{Api, Reply, http_client};
 pub use dedicated_postgres::{OwnPostgres, PASSWORD};
 pub use envelope::*;
 pub use hub::{Agent, Hub, Setup, ready};

@@ -9,7 +9,7 @@ use scraper::{ElementRef, Html, Node, Selector};
 use serde_json::json;
 
 use super::form::Form;
-use crate::harness::{Hub, within};
+use crate::harness::{Hub, http_client, within};
 
 const MAX_REDIRECTS: usize = 5;
 
@@ -137,8 +137,7 @@ pub struct WebClient {
 impl WebClient {
     /// A browser without a session.
     pub fn anonymous(hub: &Hub) -> Self {
-        let http = Client::builder()
-            .no_proxy()
+        let http = http_client()
             .redirect(redirect::Policy::none())
             .build()
             .expect("an HTTP client");

@@ -116,13 +116,7 @@ async fn a_cross_site_post_does_nothing_even_with_the_csrf_token() {
             headers.insert("content-type", "application/x-www-form-urlencoded".parse().unwrap());
             headers.insert("x-csrf", csrf.parse().unwrap());
             *request.body_mut() = Some(format!("csrf={csrf}&value=approve&verdict=answered").into());
-            let reply = reqwest::Client::builder()
-                .no_proxy()
-                .build()
-                .unwrap()
-                .execute(request)
-                .await
-                .unwrap();
+            let reply = http_client().build().unwrap().execute(request).await.unwrap();
             assert!(
                 is_refused(reply.status().as_u16()),
                 "{path} {name}: {value} gave {}",

@@ -20,7 +20,7 @@ async fn call(web_client: &WebClient, origin: &str, path: &str, csrf: &str, body
     headers.insert("x-csrf", csrf.parse().unwrap());
     headers.insert("content-type", "application/json".parse().unwrap());
     *request.body_mut() = Some(body.to_string().into());
-    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let client = http_client().build().unwrap();
     let response = within("a reply", client.execute(request))
         .await
         .expect("the hub replies");
