@@ -14,7 +14,8 @@ const isChanged = (field) => {
 
 function markEdited(box) {
   const fields = [...box.querySelectorAll(":is(input, textarea, select):not([type=hidden])")];
-  box.toggleAttribute("data-edited", fields.some(isChanged));
+  if (fields.some(isChanged)) box.dataset.edited = t("edited");
+  else delete box.dataset.edited;
 }
 
 async function showPreview(box) {

@@ -72,9 +72,10 @@ export function replacePanel(fresh) {
   next.focus({ preventScroll: true });
 }
 
+/** A part that is over keeps its room, so that the text below it stays where it is read. */
 function replacePart(part, fresh) {
   if (fresh) part?.replaceWith(document.adoptNode(fresh));
-  else part?.remove();
+  else if (part) Object.assign(part, { className: "", textContent: part.textContent }).dataset.over = "";
 }
 
 function appendTyped(panel, texts) {

@@ -33,7 +33,7 @@ const hubEvents = {
     insert("notices", parseRow(event));
   },
   resolved({ id, words, actor, at_ms: at }) {
-    const name = actor?.replace(/^human:/, "");
+    const name = actor?.replace(/^human:|^system:.*/, "");
     const message = name && !words.includes(name) ? t("{outcome} by {person}", { outcome: words, person: name }) : words;
     dropPending(id);
     discardDraft(id);

@@ -1,5 +1,6 @@
 // Sound and system notifications, both opt-in. A notification never contains the text of a sensitive question.
 import { isOn, set } from "./prefs.js";
+import { csrfToken } from "./rows.js";
 import { showToast } from "./tell.js";
 import { t } from "./words.js";
 
@@ -63,16 +64,27 @@ export function announce(event) {
   }, BATCH_MS);
 }
 
+/** The first step about alerts is done for this person; the hub cannot see the preferences of a browser. */
+function finishFirstStep() {
+  const body = new URLSearchParams({ csrf: csrfToken(), step: "notifications" });
+  // A lost request leaves the step on the card, where a button hides it.
+  fetch("/inbox/onboarding", { method: "POST", body, redirect: "manual", keepalive: true }).catch(() => {});
+}
+
 /** Reaction to a changed preference: a sample sound, or the permission request for notifications. */
 export async function onPrefChange(name, on) {
   if (!on) return;
   if (name === "sound") {
     playSound();
+    finishFirstStep();
     return;
   }
   if (name !== "system") return;
   const permission = (await globalThis.Notification?.requestPermission()) ?? "missing";
-  if (permission === "granted") return;
+  if (permission === "granted") {
+    finishFirstStep();
+    return;
+  }
   set("system", false);
   showToast(permission === "missing" ? t("This browser has no system notifications.") : t("Notifications are blocked in this browser's settings for this site."));
 }

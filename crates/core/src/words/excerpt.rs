@@ -17,7 +17,7 @@ pub fn title(text: &str) -> Option<String> {
 const MAX_LINE_CHARS: usize = 160;
 
 /// The start of a Markdown text as one plain line, for a row of a list: without the marks of headings, lists, quotes,
-/// emphasis and code, and with the text of a link only.
+/// emphasis and code, and with the text of a link or an image only.
 pub fn line(markdown: &str) -> String {
     let mut line = String::new();
     let mut count = 0;
@@ -57,11 +57,13 @@ fn without_marks(line: &str) -> String {
     let mut rest = line;
     while let Some((before, after)) = rest.split_once('[') {
         plain.push_str(before);
+        let mark = plain.len() - usize::from(before.ends_with('!'));
         match after
             .split_once("](")
             .and_then(|(text, link)| Some((text, link.split_once(')')?.1)))
         {
             Some((text, behind)) if !text.contains('[') => {
+                plain.truncate(mark);
                 plain.push_str(text);
                 rest = behind;
             }
@@ -113,6 +115,7 @@ mod tests {
         );
         assert_eq!(line("```sh\nls\n```\n---\n> quoted"), "ls quoted");
         assert_eq!(line("a[0] [b](c"), "a[0] [b](c");
+        assert_eq!(line("Both pass! ![The button](b.png)"), "Both pass! The button");
         assert_eq!(line(" \n\t\n"), "");
     }
 

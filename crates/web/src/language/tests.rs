@@ -10,7 +10,13 @@ use super::*;
 use crate::layout::look::in_language;
 
 /// Components for people who work on the pages; only owners see it, and only in English.
-const ENGLISH_TEMPLATES: [&str; 1] = ["styleguide.html"];
+const ENGLISH_TEMPLATES: [&str; 5] = [
+    "styleguide.html",
+    "styleguide_activity.html",
+    "styleguide_answers.html",
+    "styleguide_content.html",
+    "styleguide_lists.html",
+];
 /// A template that is only attributes.
 const ATTRIBUTES: &str = "panel_describe.html";
 /// Names and signs that are the same in all languages.

@@ -7,11 +7,18 @@ use askama::Values;
 use countersign_protocol::escape::{escape, escape_lines};
 
 use crate::language::{self, Pieces};
+use crate::text::{self, SafeHtml};
 
 /// For text on one line.
 #[askama::filter_fn]
 pub fn visible(text: impl Display, _: &dyn Values) -> askama::Result<String> {
     Ok(escape(&text.to_string()))
+}
+
+/// For the title of a message: code between backticks.
+#[askama::filter_fn]
+pub fn title(text: impl Display, _: &dyn Values) -> askama::Result<SafeHtml> {
+    Ok(text::title(&text.to_string()))
 }
 
 /// For text on several lines.

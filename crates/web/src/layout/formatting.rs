@@ -43,9 +43,12 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// A person by name alone; an agent or the hub by the whole id.
+/// A person by name alone, the hub by the product's name, an agent by the whole id.
 pub fn actor_name(actor: &Actor) -> &str {
-    actor.person_name().unwrap_or(actor.as_str())
+    let is_hub = actor.as_str().starts_with("system:");
+    actor
+        .person_name()
+        .unwrap_or(if is_hub { "Countersign" } else { actor.as_str() })
 }
 
 /// Formats the time since `since` in one unit.

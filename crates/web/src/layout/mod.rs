@@ -9,6 +9,7 @@ pub mod formatting;
 pub mod look;
 pub mod not_found;
 pub mod page;
+pub mod qr_code;
 pub mod signed_in_user;
 pub mod upload;
 pub mod zone;

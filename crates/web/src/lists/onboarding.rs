@@ -18,6 +18,7 @@ use countersign_store::ops::terminal::ListTerminals;
 
 use crate::layout::form::PostedForm;
 use crate::layout::page::{PageError, see_other};
+use crate::layout::qr_code::QrCode;
 use crate::layout::signed_in_user::SignedInUser;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,10 +60,12 @@ const ALL_STEPS: &str = "all";
 /// The steps that are left.
 pub struct Onboarding {
     pub steps: Vec<FirstStep>,
-    /// The address of the hub.
-    pub url: String,
-    /// Other machines cannot reach the hub by its address.
-    pub is_local: bool,
+    /// The address for agents.
+    pub agent_url: String,
+    /// The address for browsers.
+    pub browser_url: String,
+    /// The address for browsers as a code, if other machines can reach it.
+    pub code: Option<QrCode>,
 }
 
 pub fn router() -> Router<Arc<Hub>> {
@@ -92,20 +95,20 @@ impl Onboarding {
                 steps.push(step);
             }
         }
-        let url = hub.agent_url().to_owned();
+        let browser_url = hub.process.browser_url();
         Ok((!steps.is_empty()).then(|| Self {
             steps,
-            is_local: is_local(hub),
-            url,
+            code: (!is_local(hub)).then(|| QrCode::of(browser_url)).flatten(),
+            agent_url: hub.agent_url().to_owned(),
+            browser_url: browser_url.to_owned(),
         }))
     }
 }
 
-/// True if links with the hub's address work on its own machine only.
+/// True if links with the hub's address work on its own machine only. A loopback address is `localhost` there.
 pub fn is_local(hub: &Hub) -> bool {
-    let host = url::Url::parse(hub.process.url()).ok();
-    let host = host.as_ref().and_then(url::Url::host_str).unwrap_or_default();
-    hub.config.public_url.is_none() && (host == "localhost" || host == "[::1]" || host.starts_with("127."))
+    let url = url::Url::parse(hub.process.browser_url()).ok();
+    url.as_ref().and_then(url::Url::host_str).unwrap_or("localhost") == "localhost"
 }
 
 async fn is_done(hub: &Hub, user: &SignedInUser, step: FirstStep, has_open_items: bool) -> Result<bool, PageError> {
@@ -124,7 +127,7 @@ async fn is_done(hub: &Hub, user: &SignedInUser, step: FirstStep, has_open_items
             let has_password = hub.store.run(PasswordOf { person: person.clone() }).await?.is_some();
             has_password || !hub.store.run(Passkeys { person }).await?.is_empty()
         }
-        // Only the browser knows it.
+        // Only the browser knows it, and hides the step for this person (`assets/notify.js`).
         FirstStep::Notifications => false,
     })
 }

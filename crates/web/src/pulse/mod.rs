@@ -1,6 +1,6 @@
 //! GET /inbox/pulse: what waits, how long decisions take and how they end, in figures and small charts.
 
-mod chart;
+pub mod chart;
 mod period;
 
 use std::sync::Arc;

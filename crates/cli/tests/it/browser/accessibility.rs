@@ -4,15 +4,16 @@ use serde_json::{Value, json};
 
 use super::chrome::{Browser, Viewport};
 use crate::harness::{Agent, Hub, ask, input, notify, select, task};
+use crate::web::client::new_link;
+
+const ESCAPE: &str = "\u{e00c}";
 
 const WITHOUT_SCRIPTS: Viewport = Viewport {
     scripts: false,
     ..Viewport::DESKTOP
 };
-const DARK: Viewport = Viewport {
-    dark: true,
-    ..Viewport::DESKTOP
-};
+/// Rules about colours: the only ones whose findings depend on the theme.
+const COLOUR_RULES: &str = "runOnly: ['color-contrast', 'link-in-text-block']";
 
 #[tokio::test]
 async fn without_scripts_everything_can_be_read_and_answered() {
@@ -65,7 +66,9 @@ async fn pages(hub: &Hub, bot: &Agent) -> Vec<String> {
         "/inbox/notices",
         "/inbox/aside",
         "/inbox/history",
+        "/inbox/search",
         "/inbox/search?q=deploy",
+        "/inbox/search?q=is:nothing",
         "/inbox?show=all&sort=agent&kind=task",
         "/inbox/agents",
         "/inbox/agents/bot",
@@ -79,12 +82,12 @@ async fn pages(hub: &Hub, bot: &Agent) -> Vec<String> {
     for page in ["people", "agents", "agents/one?id=bot", "deliveries", "presets"] {
         pages.push(format!("/inbox/settings/{page}"));
     }
-    pages.extend(
-        one_of_each(hub, bot)
-            .await
-            .iter()
-            .map(|id| format!("/inbox/items/{id}")),
-    );
+    let ids = one_of_each(hub, bot).await;
+    pages.extend(ids.iter().map(|id| format!("/inbox/items/{id}")));
+    let selected: Vec<String> = ids.iter().map(|id| format!("&id={id}")).collect();
+    for verdict in ["approve", "aside"] {
+        pages.push(format!("/inbox/batch?verdict={verdict}{}", selected.concat()));
+    }
     pages
 }
 
@@ -150,26 +153,22 @@ async fn every_page_is_accessible_and_keeps_the_policy() {
     let mut findings: Vec<String> = Vec::new();
     let pages = pages(&hub, &bot).await;
     let forms = incomplete(&bot).await;
-    for (look, name) in [(Viewport::DESKTOP, "light"), (DARK, "dark")] {
-        let mut browser = Browser::signed_in_as(look, &hub, "owner").await;
-        for (nth, page) in pages.iter().enumerate() {
-            browser.open(&hub, page).await;
-            browser.wait_for("#main").await;
-            if browser.count("#panel").await > 0 {
-                browser.guard_off().await;
-            }
-            findings.extend(accessibility_findings(&mut browser, &axe, &format!("{name} {page}")).await);
-            browser.screenshot(&format!("{name}-{nth:02}")).await;
+    let mut browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
+    for (nth, page) in pages.iter().enumerate() {
+        browser.open(&hub, page).await;
+        browser.wait_for("#main").await;
+        if browser.count("#panel").await > 0 {
+            browser.guard_off().await;
         }
-        for (page, error) in &forms {
-            send_empty(&mut browser, &hub, page, error).await;
-            findings.extend(accessibility_findings(&mut browser, &axe, &format!("{name} {page} sent empty")).await);
-            browser
-                .screenshot(&format!("{name}-{}", error.trim_start_matches('#')))
-                .await;
-        }
-        browser.finish().await;
+        findings.extend(findings_in_all_themes(&mut browser, &axe, page).await);
+        pictures(&browser, &format!("{nth:02}")).await;
     }
+    for (page, error) in &forms {
+        send_empty(&mut browser, &hub, page, error).await;
+        findings.extend(findings_in_all_themes(&mut browser, &axe, &format!("{page} sent empty")).await);
+        pictures(&browser, error.trim_start_matches('#')).await;
+    }
+    browser.finish().await;
     assert!(findings.is_empty(), "{}", findings.join("\n"));
 }
 
@@ -205,28 +204,121 @@ async fn send_empty(browser: &mut Browser, hub: &Hub, page: &str, error: &str) {
     assert_eq!(others.collect::<Vec<_>>(), Vec::<String>::new(), "{page}");
 }
 
-/// The accessibility violations and console messages of the page, with all its boxes open.
+/// Pictures of a page in both themes, for review by a person.
+async fn pictures(browser: &Browser, name: &str) {
+    for (dark, theme) in [(true, "dark"), (false, "light")] {
+        browser.prefer(dark).await;
+        browser.screenshot(&format!("{theme}-{name}")).await;
+    }
+}
+
+/// The accessibility violations of any weight and the console messages of the page, with all its boxes open.
 pub async fn accessibility_findings(browser: &mut Browser, axe: &str, name: &str) -> Vec<String> {
     browser
         .script("for (const box of document.querySelectorAll('main details')) box.open = true")
         .await;
-    let found = browser
-        .script_async(&format!(
-            "{axe};
-            const done = arguments[arguments.length - 1];
-            axe.run({{resultTypes: ['violations']}}).then(result => done(result.violations.map(v =>
-              [v.impact, v.id, v.nodes.map(n => n.html).slice(0, 3)])));"
-        ))
-        .await;
-    let findings = serious(&found)
-        .map(ToString::to_string)
-        .chain(browser.console_messages().await);
-    findings.map(|finding| format!("{name}: {finding}")).collect()
+    let mut findings = violations(browser, axe, name, "").await;
+    let messages = browser.console_messages().await;
+    findings.extend(messages.iter().map(|message| format!("{name}: {message}")));
+    findings
 }
 
-fn serious(found: &Value) -> impl Iterator<Item = &Value> {
-    let grave = |finding: &&Value| matches!(finding[0].as_str(), Some("serious" | "critical"));
-    found.as_array().into_iter().flatten().filter(grave)
+/// The findings in the system's light theme, its dark theme, and a theme chosen against the system.
+pub async fn findings_in_all_themes(browser: &mut Browser, axe: &str, name: &str) -> Vec<String> {
+    const CHOOSE: &str = "document.documentElement.dataset.theme =";
+    let mut findings = accessibility_findings(browser, axe, name).await;
+    browser.script(&format!("{CHOOSE} 'dark'")).await;
+    findings.extend(violations(browser, axe, &format!("{name}, dark chosen"), COLOUR_RULES).await);
+    browser.prefer(true).await;
+    browser.script(&format!("{CHOOSE} 'light'")).await;
+    findings.extend(violations(browser, axe, &format!("{name}, light chosen"), COLOUR_RULES).await);
+    browser.script("delete document.documentElement.dataset.theme").await;
+    findings.extend(violations(browser, axe, &format!("{name}, dark"), COLOUR_RULES).await);
+    browser.prefer(false).await;
+    findings
+}
+
+/// The violations that axe-core finds on the page, whose transitions are over.
+async fn violations(browser: &Browser, axe: &str, name: &str, options: &str) -> Vec<String> {
+    if browser.script("return !window.axe").await == true {
+        browser.script(axe).await;
+    }
+    let found = browser
+        .script_async(&format!(
+            "const done = arguments[arguments.length - 1];
+             for (const animation of document.getAnimations()) animation.finish();
+             axe.run({{resultTypes: ['violations'], {options}}}).then(({{ violations }}) => done(violations.map((found) =>
+               [found.impact, found.id, found.nodes.map((node) => node.html).slice(0, 3)])));"
+        ))
+        .await;
+    let found = found.as_array().cloned().unwrap_or_default();
+    found.iter().map(|finding| format!("{name}: {finding}")).collect()
+}
+
+#[tokio::test]
+async fn dialogs_menus_and_pages_in_german_are_accessible() {
+    let axe = axe();
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let items = one_of_each(&hub, &bot).await;
+    let mut browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
+    let mut findings = Vec::new();
+    browser.click("#me-menu > summary").await;
+    browser.click("form.look button[value=de]").await;
+    browser.wait_for("html[lang=de] #rows > .row").await;
+    for (keys, shown) in [("?", "#help[open]"), ("js", "#snooze[open]")] {
+        browser.press(keys).await;
+        browser.wait_for(shown).await;
+        findings.extend(findings_in_all_themes(&mut browser, &axe, shown).await);
+        browser.press(ESCAPE).await;
+        browser.wait_until_gone(shown).await;
+    }
+    browser.click("#me-menu > summary").await;
+    findings.extend(findings_in_all_themes(&mut browser, &axe, "the menu of the person").await);
+    let pages = [
+        "/inbox/history",
+        "/inbox/search?q=deploy",
+        "/inbox/agents/bot",
+        "/inbox/pulse",
+        "/inbox/settings",
+    ];
+    let items = items.iter().map(|id| format!("/inbox/items/{id}"));
+    for page in pages.map(str::to_owned).into_iter().chain(items) {
+        browser.open(&hub, &page).await;
+        browser.wait_for("#main").await;
+        if browser.count("#panel").await > 0 {
+            browser.guard_off().await;
+        }
+        findings.extend(accessibility_findings(&mut browser, &axe, &format!("{page} in German")).await);
+    }
+    browser.finish().await;
+    assert!(findings.is_empty(), "{}", findings.join("\n"));
+}
+
+#[tokio::test]
+async fn pages_without_a_session_are_accessible() {
+    let axe = axe();
+    let hub = Hub::start().await;
+    let link = new_link(&hub, "owner").await;
+    let used = new_link(&hub, "owner").await;
+    let path = |link: &str| link[link.find("/signin/").expect("a link")..].to_owned();
+    let mut findings = Vec::new();
+    let mut browser = Browser::start(Viewport::DESKTOP).await;
+    for page in [
+        "/signin",
+        "/inbox/nothing",
+        "/inbox/offline",
+        &path(&link),
+        &path(&used),
+    ] {
+        browser.open(&hub, page).await;
+        browser.wait_for("h1").await;
+        let found = findings_in_all_themes(&mut browser, &axe, page).await;
+        // The browser logs the status of an error page itself.
+        findings.extend(found.into_iter().filter(|finding| !finding.contains("status of 4")));
+    }
+    browser.finish().await;
+    assert!(findings.is_empty(), "{}", findings.join("\n"));
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::chrome::{Browser, Viewport};
 use crate::harness::{Hub, ask, eventually};
+use crate::web::WebClient;
 
 /// A headless browser shows no notification and plays no tone, so the calls of the page are recorded in local storage,
 /// where another tab can read them.
@@ -127,5 +128,19 @@ async fn a_visible_page_plays_the_sound_and_shows_no_notification() {
     let notified = until_noted(&browser, "notified", 1).await;
     assert_eq!(notified[0]["data"]["path"], format!("/inbox/items/{unseen}"));
     assert_eq!(notified.len(), 1, "{notified:?}");
+    browser.finish().await;
+}
+
+#[tokio::test]
+async fn the_first_step_about_notifications_is_done_once_they_are_on() {
+    let hub = Hub::start().await;
+    let person = WebClient::by_new_link(&hub, "owner").await;
+    const STEP: &str = "#onboarding li[data-step=notifications]";
+    assert_eq!(person.get("/inbox").await.count(STEP), 1);
+    let browser = listening(&hub, &["system"]).await;
+    eventually("the step is done", async || {
+        (person.get("/inbox").await.count(STEP) == 0).then_some(())
+    })
+    .await;
     browser.finish().await;
 }

@@ -120,9 +120,34 @@ impl Browser {
         self.devtools("Emulation.setDeviceMetricsOverride", metrics).await;
         self.devtools("Emulation.setTouchEmulationEnabled", json!({"enabled": mobile}))
             .await;
-        let scheme = if look.dark { "dark" } else { "light" };
+        self.prefer(look.dark).await;
+    }
+
+    /// Emulates the colour scheme of the system.
+    pub async fn prefer(&self, dark: bool) {
+        let scheme = if dark { "dark" } else { "light" };
         let features = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
         self.devtools("Emulation.setEmulatedMedia", features).await;
+    }
+
+    /// Sums the layout shifts that the person does not cause, from now on.
+    pub async fn watch_shifts(&self) {
+        self.script(
+            "window.shifts = 0;
+             const add = ({ value, hadRecentInput }) => { window.shifts += hadRecentInput ? 0 : value; };
+             new PerformanceObserver((list) => list.getEntries().forEach(add)).observe({ type: 'layout-shift' });",
+        )
+        .await;
+    }
+
+    /// The sum of the layout shifts so far, once the last change is painted. Four digits; the rest is the width of a digit
+    /// in a time that counts.
+    pub async fn shifts(&self) -> Value {
+        self.script_async(
+            "const done = arguments[arguments.length - 1];
+             requestAnimationFrame(() => setTimeout(() => done(Math.round(window.shifts * 1e4) / 1e4)));",
+        )
+        .await
     }
 
     pub async fn devtools(&self, command: &str, params: Value) -> Value {

@@ -260,3 +260,36 @@ async fn the_delivery_track_updates_live() {
     browser.wait_for_text("#track", "Fetched by the agent").await;
     browser.finish().await;
 }
+
+#[tokio::test]
+async fn nothing_that_is_read_moves_while_others_work() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    bot.accepted(&ask("bot")).await;
+    let answered = bot.accepted(&ask("bot")).await;
+    let expiring = bot.accepted(&expiring(ask("bot"), 20_000)).await;
+    let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
+    browser.open_item(&hub, &answered).await;
+    browser.watch_shifts().await;
+    hub.owner.answer(&answered, "approve").await.expect(200);
+    browser.wait_for_text("#outcome", "Approved").await;
+    assert_eq!(browser.shifts().await, 0, "an answer of another person");
+    browser.open(&hub, &format!("/inbox/items/{expiring}")).await;
+    browser.wait_for("#content .expiry").await;
+    browser.watch_shifts().await;
+    browser.wait_for("#outcome").await;
+    assert_eq!(browser.shifts().await, 0, "the end of an item");
+    for (page, part, text) in [
+        ("/inbox/agents/bot", "#thread > .entry:nth-child(4)", "Deploy build 42?"),
+        ("/inbox/agents", "#row-bot .open", "3 open"),
+        ("/inbox/pulse", "#waiting", "4"),
+    ] {
+        browser.open(&hub, page).await;
+        browser.wait_for("#main").await;
+        browser.watch_shifts().await;
+        bot.accepted(&ask("bot")).await;
+        browser.wait_for_text(part, text).await;
+        assert_eq!(browser.shifts().await, 0, "{page}");
+    }
+    browser.finish().await;
+}

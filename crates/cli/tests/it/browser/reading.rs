@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::accessibility::{accessibility_findings, axe};
+use super::accessibility::{accessibility_findings, axe, findings_in_all_themes};
 use super::chrome::{Browser, Viewport};
 use crate::harness::{Agent, Setup, ask};
 use crate::web::image::ImageHost;
@@ -129,18 +129,19 @@ async fn everything_an_agent_sends_reads_well_on_every_screen_in_both_themes() {
     let id = item(&bot, &host).await;
     let mut findings = Vec::new();
     for (look, name) in [(PHONE, "390"), (TABLET, "820"), (WIDE, "1440")] {
-        for (dark, theme) in [(false, "light"), (true, "dark")] {
-            let name = format!("reading-{name}-{theme}");
-            let mut browser = Browser::signed_in_as(Viewport { dark, ..look }, &hub, "owner").await;
-            browser.open_item(&hub, &id).await;
-            let width = browser
-                .script("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
-                .await;
-            assert_eq!(width, 0, "{name} scrolls sideways");
-            browser.whole_page(&name).await;
-            findings.extend(accessibility_findings(&mut browser, &axe, &name).await);
-            browser.finish().await;
+        let name = format!("reading-{name}");
+        let mut browser = Browser::signed_in_as(look, &hub, "owner").await;
+        browser.open_item(&hub, &id).await;
+        let width = browser
+            .script("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
+            .await;
+        assert_eq!(width, 0, "{name} scrolls sideways");
+        for (dark, theme) in [(true, "dark"), (false, "light")] {
+            browser.prefer(dark).await;
+            browser.whole_page(&format!("{name}-{theme}")).await;
         }
+        findings.extend(findings_in_all_themes(&mut browser, &axe, &name).await);
+        browser.finish().await;
     }
     assert!(findings.is_empty(), "{}", findings.join("\n"));
     assert_eq!(host.requests(), 0, "an image was fetched that nobody asked for");

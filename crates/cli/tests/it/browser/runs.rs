@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::accessibility::{accessibility_findings, axe};
+use super::accessibility::{axe, findings_in_all_themes};
 use super::chrome::{Browser, Viewport};
 use crate::harness::*;
 use crate::runs::inbox::id_of;
@@ -10,10 +10,6 @@ use crate::runs::stage::*;
 use crate::web::runs::{address, hostile};
 use crate::web::runs_asks::held;
 
-const DARK: Viewport = Viewport {
-    dark: true,
-    ..Viewport::DESKTOP
-};
 const WITHOUT_SCRIPTS: Viewport = Viewport {
     scripts: false,
     ..Viewport::DESKTOP
@@ -295,7 +291,7 @@ async fn every_page_of_runs_is_accessible_and_fits_a_phone() {
     let mut client = Client::connect(&hub).await;
     let pages = pages(&hub, &mut client).await;
     let mut findings: Vec<String> = Vec::new();
-    for (look, name) in [(Viewport::DESKTOP, "light"), (DARK, "dark"), (Viewport::PHONE, "phone")] {
+    for (look, name) in [(Viewport::DESKTOP, "wide"), (Viewport::PHONE, "phone")] {
         let mut browser = Browser::signed_in_as(look, &hub, "owner").await;
         for (nth, page) in pages.iter().enumerate() {
             browser.open(&hub, page).await;
@@ -307,7 +303,7 @@ async fn every_page_of_runs_is_accessible_and_fits_a_phone() {
             let wide = browser.script("return document.documentElement.scrollWidth").await;
             assert_eq!(wide, look.width, "{page}");
             browser.screenshot(&format!("run-{name}-{nth:02}")).await;
-            findings.extend(accessibility_findings(&mut browser, &axe, &format!("{name} {page}")).await);
+            findings.extend(findings_in_all_themes(&mut browser, &axe, &format!("{name} {page}")).await);
         }
         browser.finish().await;
     }

@@ -17,11 +17,6 @@ fn titled(mut envelope: Value, title: &str) -> Value {
     envelope
 }
 
-/// The sum of all layout shifts that the person did not cause, from now on.
-const WATCH_SHIFTS: &str = "window.shifts = 0;
-    new PerformanceObserver((list) => { for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shifts += entry.value; })
-      .observe({ type: 'layout-shift', buffered: false });";
-
 #[tokio::test]
 async fn the_item_opens_beside_the_list_and_the_address_follows() {
     let hub = Hub::start().await;
@@ -154,16 +149,18 @@ async fn live_rows_arrive_in_their_group_and_shift_nothing_in_use() {
     browser.press("jjjj").await;
     const TOP: &str = "return document.querySelector('#rows > .row[aria-current]').getBoundingClientRect().top";
     let before = browser.script(TOP).await;
-    browser.script(WATCH_SHIFTS).await;
+    browser.watch_shifts().await;
     let last = bot.accepted(&titled(ask("bot"), "at the end")).await;
     browser.wait_for(&format!("#rows > #row-{last}:last-child")).await;
     assert_eq!(browser.script(TOP).await, before);
-    assert_eq!(browser.script("return window.shifts").await, 0);
+    assert_eq!(browser.shifts().await, 0);
     let soon = bot.accepted(&expiring(ask("bot"), 600_000)).await;
     browser
         .wait_for(&format!("#rows > .group[data-group=soon] + #row-{soon}"))
         .await;
     browser.wait_for("#rows > .group[data-group=rest]").await;
+    assert_eq!(browser.script(TOP).await, before);
+    assert_eq!(browser.shifts().await, 0, "the page scrolled with the row");
     browser.finish().await;
 }
 

@@ -2,14 +2,8 @@
 
 use std::net::{IpAddr, TcpListener, UdpSocket};
 
-use rqrr::PreparedImage;
-
 use super::pane::PaneOptions;
-
-/// The pixels of one module: a reader needs several.
-const SCALE: usize = 4;
-/// Light modules around the code, more than the screen shows: the terminal around it is no part of the picture.
-const QUIET_ZONE: usize = 4;
+use crate::harness::qr_text;
 
 /// The options for a code: that of the local network, or of a proxy if this machine is in no network.
 fn reachable_by_a_phone() -> String {
@@ -50,27 +44,6 @@ fn modules(screen: &str) -> Vec<Vec<bool>> {
         .collect()
 }
 
-fn decoded(screen: &str) -> Option<String> {
-    let modules = modules(screen);
-    let width = modules.first().map_or(0, Vec::len);
-    let is_dark = |x: usize, y: usize| {
-        let at = |pixel: usize| (pixel / SCALE).checked_sub(QUIET_ZONE);
-        let row = at(y).and_then(|row| modules.get(row));
-        row.zip(at(x)).and_then(|(row, x)| row.get(x)).is_some_and(|dark| *dark)
-    };
-    let size = |count: usize| (count + 2 * QUIET_ZONE) * SCALE;
-    let mut image =
-        PreparedImage::prepare_from_greyscale(
-            size(width),
-            size(modules.len()),
-            |x, y| {
-                if is_dark(x, y) { 0 } else { 255 }
-            },
-        );
-    let grids = image.detect_grids();
-    grids.first()?.decode().ok().map(|(_, text)| text)
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_phone_reads_the_sign_in_link_from_the_code_on_the_screen() {
     let pane = PaneOptions::without_hub("serve")
@@ -81,6 +54,6 @@ async fn a_phone_reads_the_sign_in_link_from_the_code_on_the_screen() {
         .shows_all(&["Or scan it with a phone:", "Ctrl-C stops the hub."])
         .await;
     let link = screen.lines().map(str::trim).find(|line| line.contains("/signin/"));
-    assert_eq!(decoded(&screen).as_deref(), link, "{screen}");
+    assert_eq!(qr_text(&modules(&screen)).as_deref(), link, "{screen}");
     assert!(link.is_some_and(|link| link.starts_with("https://")), "{screen}");
 }

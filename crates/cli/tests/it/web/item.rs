@@ -246,13 +246,13 @@ async fn an_expired_item_says_that_no_person_decided() {
     assert_eq!(page.attribute("#item", "data-status").as_deref(), Some("expired"));
     let outcome = page.text_at("#outcome");
     assert!(
-        outcome.starts_with("Expired: answered “Deny” by default by system:default_on_expire"),
+        outcome.starts_with("Expired: answered “Deny” by default by Countersign"),
         "{outcome}"
     );
     assert!(outcome.contains("No one answered in time"), "{outcome}");
     let outcome = open(&owner, &silent).await.text_at("#outcome");
     assert!(
-        outcome.starts_with("Expired: no answer in time by system:expired"),
+        outcome.starts_with("Expired: no answer in time by Countersign"),
         "{outcome}"
     );
 }

@@ -1,5 +1,5 @@
 use crate::harness::*;
-use crate::web::client::{WebClient, new_link, printed_link};
+use crate::web::client::{Page, WebClient, new_link, printed_link};
 
 use super::{PASSWORD, is_signed_in, set_password};
 
@@ -62,7 +62,7 @@ async fn first_steps_vanish_when_they_are_done_or_hidden() {
     let hub = Hub::start().await;
     let owner = WebClient::anonymous(&hub);
     let page = owner.redeem(&printed_link(&hub).await).await;
-    let steps = |page: &crate::web::client::Page| {
+    let steps = |page: &Page| {
         ["try", "connect", "phone", "signin", "notifications"]
             .into_iter()
             .filter(|step| page.count(&format!("#onboarding li[data-step={step}]")) == 1)
@@ -88,6 +88,42 @@ async fn first_steps_vanish_when_they_are_done_or_hidden() {
         steps(&alice.get("/inbox").await).contains(&"phone"),
         "each person has their own"
     );
+}
+
+/// The dark squares of a code on a page, as rows of modules.
+fn modules(page: &Page) -> Vec<Vec<bool>> {
+    let size = page.attribute("#onboarding .qr-code", "viewBox").expect("a code");
+    let size = size
+        .rsplit(' ')
+        .next()
+        .and_then(|size| size.parse().ok())
+        .expect("a size");
+    let mut modules = vec![vec![false; size]; size];
+    let squares = page.attribute("#onboarding .qr-code path", "d").expect("squares");
+    for corner in squares.split("h1v1h-1z").filter_map(|square| square.strip_prefix('M')) {
+        let (x, y) = corner.split_once(' ').expect("a corner");
+        modules[y.parse::<usize>().expect("a row")][x.parse::<usize>().expect("a column")] = true;
+    }
+    modules
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_phone_step_shows_a_code_if_a_phone_can_reach_the_hub() {
+    let public = ["--public-url", "https://hub.example"];
+    let hub = Setup::default().args(&public).start().await;
+    let page = WebClient::signed_in(&hub).await.get("/inbox").await.expect(200);
+    assert_eq!(qr_text(&modules(&page)).as_deref(), Some("https://hub.example"));
+    assert_eq!(
+        page.attribute("#onboarding .qr-code", "aria-label").as_deref(),
+        Some("QR code of https://hub.example")
+    );
+    for config in ["", "public_url = \"https://localhost\"\n"] {
+        let hub = Setup::default().config(config).start().await;
+        let page = WebClient::signed_in(&hub).await.get("/inbox").await.expect(200);
+        assert_eq!(page.count(".qr-code"), 0, "{config}");
+        let step = page.text_at("#onboarding li[data-step=phone]");
+        assert!(step.contains("countersign serve --lan"), "{step}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
