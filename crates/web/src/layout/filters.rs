@@ -17,7 +17,7 @@ pub fn visible(text: impl Display, _: &dyn Values) -> askama::Result<String> {
 
 /// For the title of a message: code between backticks.
 #[askama::filter_fn]
-pub fn title(text: impl Display, _: &dyn Values) -> askama::Result<SafeHtml> {
+pub fn with_code(text: impl Display, _: &dyn Values) -> askama::Result<SafeHtml> {
     Ok(text::title(&text.to_string()))
 }
 
