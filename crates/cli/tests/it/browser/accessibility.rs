@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::chrome::{Browser, Viewport};
 use crate::harness::{Agent, Hub, ask, input, notify, select, task};
-use crate::web::client::new_link;
+use crate::web::new_link;
 
 const ESCAPE: &str = "\u{e00c}";
 
@@ -306,13 +306,7 @@ async fn pages_without_a_session_are_accessible() {
         .map(|link| &link[link.find("/signin/").expect("a link")..]);
     let mut findings = Vec::new();
     let mut browser = Browser::start(Viewport::DESKTOP).await;
-    for page in [
-        "/signin",
-        "/inbox/nothing",
-        "/inbox/offline",
-        &path(&link),
-        &path(&used),
-    ] {
+    for page in ["/signin", "/inbox/nothing", "/inbox/offline", ended, valid] {
         browser.open(&hub, page).await;
         browser.wait_for("h1").await;
         let found = findings_in_all_themes(&mut browser, &axe, page).await;

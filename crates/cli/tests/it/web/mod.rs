@@ -28,5 +28,5 @@ mod terminals_files;
 mod triage;
 mod weight;
 
-pub use client::{Page, WebClient};
+pub use client::{Page, WebClient, new_link};
 pub use sign_in::{age_sessions, sign_in};
