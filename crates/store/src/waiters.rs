@@ -2,7 +2,6 @@
 //! that comes with the wake-up. An empty wake-up means: read again.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -17,35 +16,24 @@ pub const STORE_RETRY_DELAY: Duration = Duration::from_millis(250);
 #[derive(Default)]
 pub struct Waiters {
     waiting: Mutex<HashMap<MessageId, Vec<Waker>>>,
-    next: AtomicU64,
 }
 
-struct Waker {
-    number: u64,
-    sender: oneshot::Sender<Box<AgentView>>,
-}
+type Waker = oneshot::Sender<Box<AgentView>>;
 
 impl Waiters {
     pub fn register(self: &Arc<Self>, id: &MessageId) -> Waiter {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let (sender, woken) = oneshot::channel();
-        self.lock()
-            .entry(id.clone())
-            .or_default()
-            .push(Waker { number, sender });
-        Waiter {
-            waiters: Arc::clone(self),
-            id: id.clone(),
-            number,
-            woken,
-        }
+        let (waker, woken) = oneshot::channel();
+        self.lock().entry(id.clone()).or_default().push(waker);
+        let waiters = Arc::clone(self);
+        let id = id.clone();
+        Waiter { waiters, id, woken }
     }
 
     pub fn wake(&self, resolved: &AgentView) {
         let wakers = self.lock().remove(&resolved.id).unwrap_or_default();
         for waker in wakers {
             // Fails only when the waiter is gone.
-            let _ = waker.sender.send(Box::new(resolved.clone()));
+            let _ = waker.send(Box::new(resolved.clone()));
         }
     }
 
@@ -83,7 +71,6 @@ impl Waiters {
 pub struct Waiter {
     waiters: Arc<Waiters>,
     id: MessageId,
-    number: u64,
     woken: oneshot::Receiver<Box<AgentView>>,
 }
 
@@ -95,9 +82,11 @@ impl Waiter {
 
 impl Drop for Waiter {
     fn drop(&mut self) {
+        // Closes the own waker, so that it is found among those of the message.
+        self.woken.close();
         let mut waiting = self.waiters.lock();
         if let Some(wakers) = waiting.get_mut(&self.id) {
-            wakers.retain(|waker| waker.number != self.number);
+            wakers.retain(|waker| !waker.is_closed());
             if wakers.is_empty() {
                 waiting.remove(&self.id);
             }
