@@ -92,7 +92,19 @@ impl AskRequest {
         let mode = fields.required_word("mode")?;
         let options = fields.list("options", choice)?;
         let schema = fields.object_value("schema")?;
-        check_mode(&fields, mode, options.as_deref(), schema.is_some())?;
+        match (mode, options.as_deref()) {
+            (Mode::Select, None | Some([])) => {
+                return Err(fields.invalid("options", "must hold at least one option to select"));
+            }
+            (Mode::Confirm, Some(options)) if options.len() != 2 => {
+                return Err(fields.invalid("options", "must hold exactly two options to confirm, or be left out"));
+            }
+            (Mode::Input, _) if schema.is_none() => {
+                let message = "is missing: describe the fields of the answer, or use another mode";
+                return Err(fields.invalid("schema", message));
+            }
+            (Mode::Select | Mode::Confirm | Mode::Input, _) => {}
+        }
         Ok(Self {
             mode,
             options: options.filter(|_| mode != Mode::Input),
@@ -138,25 +150,6 @@ impl Routing {
             allowed_resolvers: fields.list("allowed_resolvers", resolver)?,
             callback: fields.object("callback", callback)?,
         })
-    }
-}
-
-fn check_mode(
-    fields: &FieldReader<'_>,
-    mode: Mode,
-    options: Option<&[Choice]>,
-    has_schema: bool,
-) -> Result<(), EnvelopeError> {
-    match (mode, options) {
-        (Mode::Select, None | Some([])) => Err(fields.invalid("options", "must hold at least one option to select")),
-        (Mode::Confirm, Some(options)) if options.len() != 2 => {
-            Err(fields.invalid("options", "must hold exactly two options to confirm, or be left out"))
-        }
-        (Mode::Input, _) if !has_schema => Err(fields.invalid(
-            "schema",
-            "is missing: describe the fields of the answer, or use another mode",
-        )),
-        (Mode::Select | Mode::Confirm | Mode::Input, _) => Ok(()),
     }
 }
 

@@ -90,14 +90,15 @@ impl SignatureHeader {
 
     /// The value of the header, without its name.
     pub fn to_header(&self) -> String {
-        let mut text = format!("t={},jti={}", self.t, self.jti);
-        for v1 in &self.v1 {
-            text.extend([",v1=", v1]);
-        }
-        if let Some(kid) = &self.kid {
-            text.extend([",kid=", kid]);
-        }
-        text
+        let start = [format!("t={}", self.t), format!("jti={}", self.jti)];
+        let signatures = self.v1.iter().map(|v1| format!("v1={v1}"));
+        let kid = self.kid.iter().map(|kid| format!("kid={kid}"));
+        start
+            .into_iter()
+            .chain(signatures)
+            .chain(kid)
+            .collect::<Vec<_>>()
+            .join(",")
     }
 
     fn signatures(&self) -> Vec<Vec<u8>> {

@@ -24,13 +24,11 @@ pub(super) struct Object<'a> {
 
 impl<'a> Object<'a> {
     pub fn of(value: &'a Value, place: FaultPath<'a>, faults: &'a FaultList) -> Option<Self> {
-        match value {
-            Value::Object(entries) => Some(Self { entries, place, faults }),
-            other => {
-                faults.add(place, expected("an object", other));
-                None
-            }
-        }
+        let Value::Object(entries) = value else {
+            faults.add(place, expected("an object", value));
+            return None;
+        };
+        Some(Self { entries, place, faults })
     }
 
     pub fn entries(&self) -> &'a Map<String, Value> {

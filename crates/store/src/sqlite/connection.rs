@@ -163,10 +163,9 @@ fn owned(value: ValueRef<'_>) -> Value {
     match value {
         ValueRef::Integer(number) => Value::Int(number),
         // A text that is not UTF-8 is damaged; bytes in its place make decoding fail.
-        ValueRef::Text(text) => match std::str::from_utf8(text) {
-            Ok(text) => Value::Text(text.to_owned()),
-            Err(_) => Value::Blob(text.to_owned()),
-        },
+        ValueRef::Text(text) => {
+            String::from_utf8(text.to_owned()).map_or_else(|error| Value::Blob(error.into_bytes()), Value::Text)
+        }
         ValueRef::Blob(bytes) => Value::Blob(bytes.to_owned()),
         ValueRef::Null | ValueRef::Real(_) => Value::Null,
     }

@@ -129,21 +129,20 @@ pub(in crate::ops) async fn find<X: Exec>(
 ) -> Result<Option<DuplicateOf>, StoreError> {
     const FIND: &str = "SELECT m.id, m.status, t.wire FROM message m LEFT JOIN message_text t ON t.seq = m.seq \
          WHERE m.agent_id = ?1 AND m.idempotency_key = ?2";
-    let Some(mut row) = x.row(FIND, &[agent_id.into(), key.into()]).await? else {
-        return Ok(None);
-    };
-    let id = row.text(0)?;
-    duplicate(&id, &mut row)
-        .map(Some)
-        .map_err(|error| error.in_message(&id))
+    let found = x.row(FIND, &[agent_id.into(), key.into()]).await?;
+    found.map(duplicate).transpose()
 }
 
-fn duplicate(id: &str, row: &mut Row) -> Result<DuplicateOf, StoreError> {
-    Ok(DuplicateOf {
-        id: rows::parse_message_id(id)?,
-        status: rows::status(&row.text(1)?)?,
-        wire: row.text(2)?,
-    })
+fn duplicate(mut row: Row) -> Result<DuplicateOf, StoreError> {
+    let id = row.text(0)?;
+    let mut read = || {
+        Ok(DuplicateOf {
+            id: rows::parse_message_id(&id)?,
+            status: rows::status(&row.text(1)?)?,
+            wire: row.text(2)?,
+        })
+    };
+    read().map_err(|error: StoreError| error.in_message(&id))
 }
 
 /// Looks up an idempotency key without writing: a request that fails validation may be a replay of a valid one.
