@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
-use http::StatusCode;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::metrics::counter::Counter;
@@ -96,7 +95,7 @@ pub struct Metrics {
     resolved: Family<KindLabel, Counter>,
     defaults: Counter,
     denied: Counter,
-    requests: Histograms<RequestLabels>,
+    pub(crate) requests: Histograms<RequestLabels>,
     decisions: Histograms<DecisionLabels>,
 }
 
@@ -106,10 +105,11 @@ struct KindLabel {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct RequestLabels {
-    method: &'static str,
-    route: Cow<'static, str>,
-    status: &'static str,
+pub(crate) struct RequestLabels {
+    pub method: &'static str,
+    pub route: Cow<'static, str>,
+    /// Its class, such as `2xx`.
+    pub status: &'static str,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -209,18 +209,6 @@ impl Metrics {
         took.observe(decision.took.as_secs_f64());
         self.defaults.inc_by(decision.is_default.into());
         self.denied.inc_by(decision.is_denied.into());
-    }
-
-    pub(crate) fn request(&self, method: &'static str, route: Cow<'static, str>, status: StatusCode, took: Duration) {
-        let status = match status.as_u16() {
-            0..200 => "1xx",
-            200..300 => "2xx",
-            300..400 => "3xx",
-            400..500 => "4xx",
-            _ => "5xx",
-        };
-        let labels = RequestLabels { method, route, status };
-        self.requests.get_or_create(&labels).observe(took.as_secs_f64());
     }
 
     /// OpenMetrics text.

@@ -16,7 +16,7 @@ use http::{HeaderName, HeaderValue, Method, StatusCode};
 use tracing::field::{Empty, display};
 use tracing::{Level, Span};
 
-use crate::metrics::Metrics;
+use crate::metrics::{Metrics, RequestLabels};
 pub use id::RequestId;
 
 /// The header that carries the id, in both directions.
@@ -53,7 +53,17 @@ impl Request {
     pub fn begin(metrics: &Arc<Metrics>, method: &Method, given_id: Option<&HeaderValue>) -> Self {
         let id = given_id.and_then(|given| RequestId::given(given.as_bytes()));
         let id = id.unwrap_or_default();
-        let method = known_method(method);
+        // Clients can invent methods, so all others share one name.
+        let method = match *method {
+            Method::GET => "GET",
+            Method::HEAD => "HEAD",
+            Method::POST => "POST",
+            Method::PUT => "PUT",
+            Method::PATCH => "PATCH",
+            Method::DELETE => "DELETE",
+            Method::OPTIONS => "OPTIONS",
+            _ => "OTHER",
+        };
         let span = tracing::info_span!(
             target: SPAN,
             "request",
@@ -107,7 +117,19 @@ impl Request {
             "request"
         );
         let header = id.header();
-        record.metrics.request(method, record.route, status, elapsed);
+        let labels = RequestLabels {
+            method,
+            route: record.route,
+            status: match status.as_u16() {
+                0..200 => "1xx",
+                200..300 => "2xx",
+                300..400 => "3xx",
+                400..500 => "4xx",
+                _ => "5xx",
+            },
+        };
+        let duration = record.metrics.requests.get_or_create(&labels);
+        duration.observe(elapsed.as_secs_f64());
         header
     }
 }
@@ -156,37 +178,18 @@ pub fn error_id() -> RequestId {
 
 /// Notes the route of the current request: its template, never its path, which holds ids.
 pub fn set_route(template: impl Into<Cow<'static, str>>) {
-    CURRENT.with_borrow_mut(|current| {
-        if let Some(record) = current {
-            record.route = template.into();
-        }
-    });
+    with_current(|record| record.route = template.into());
 }
 
 /// Notes the account of the current request for the access log.
 pub fn set_account(kind: &str, name: &str) {
-    if !tracing::enabled!(target: ACCESS, Level::INFO) {
-        return;
+    if tracing::enabled!(target: ACCESS, Level::INFO) {
+        with_current(|record| record.account = Some(format!("{kind}:{name}").into()));
     }
-    CURRENT.with_borrow_mut(|current| {
-        if let Some(record) = current {
-            record.account = Some(format!("{kind}:{name}").into());
-        }
-    });
 }
 
-/// Clients can invent methods, so all others share one name.
-fn known_method(method: &Method) -> &'static str {
-    match *method {
-        Method::GET => "GET",
-        Method::HEAD => "HEAD",
-        Method::POST => "POST",
-        Method::PUT => "PUT",
-        Method::PATCH => "PATCH",
-        Method::DELETE => "DELETE",
-        Method::OPTIONS => "OPTIONS",
-        _ => "OTHER",
-    }
+fn with_current(note: impl FnOnce(&mut RequestRecord)) {
+    CURRENT.with_borrow_mut(|current| current.as_deref_mut().map(note));
 }
 
 #[cfg(test)]
