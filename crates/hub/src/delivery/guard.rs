@@ -101,10 +101,7 @@ pub fn callback_host(url: &str, allow_loopback: bool) -> Result<String, String> 
 /// Loopback addresses, `localhost` and names under it.
 fn is_this_machine(host: &Host<&str>) -> bool {
     match host {
-        Host::Domain(name) => {
-            let name = name.trim_end_matches('.');
-            name == "localhost" || name.ends_with(".localhost")
-        }
+        Host::Domain(name) => name.trim_end_matches('.').rsplit('.').next() == Some("localhost"),
         Host::Ipv4(ip) => ip.is_loopback(),
         Host::Ipv6(ip) => IpAddr::V6(*ip).to_canonical().is_loopback(),
     }

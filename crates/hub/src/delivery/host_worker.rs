@@ -1,6 +1,6 @@
 //! One task per host with pending deliveries. A receiver that hangs delays only its own host.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -13,7 +13,7 @@ use countersign_store::StoreError;
 use countersign_store::model::Claim;
 use countersign_store::ops::deliver::{ClaimDue, NextDue, ReleaseClaims};
 use tokio::sync::{Notify, OwnedSemaphorePermit, watch};
-use tokio::task::{JoinError, JoinSet};
+use tokio::task::{JoinError, JoinHandle, JoinSet};
 
 use super::concurrency_window::ConcurrencyWindow;
 use super::outbox::Outbox;
@@ -27,7 +27,44 @@ const STORE_RETRY_DELAY: Duration = Duration::from_secs(1);
 /// Bounds the attempts that are answered but not settled, as a multiple of the concurrency of the host.
 const UNSETTLED_PER_SLOT: usize = 4;
 
-pub struct HostWorker {
+/// The workers of an outbox, by host.
+#[derive(Default)]
+pub(super) struct Workers {
+    pub phase: OutboxPhase,
+    pub active: HashMap<String, WorkerHandle>,
+}
+
+#[derive(Default, PartialEq, Eq)]
+pub(super) enum OutboxPhase {
+    /// Not started: wake-ups are ignored, because the start reads everything committed before.
+    #[default]
+    Idle,
+    Running,
+    Stopped,
+}
+
+pub(super) struct WorkerHandle {
+    pub wakeup: Arc<Notify>,
+    pub task: JoinHandle<()>,
+}
+
+impl Workers {
+    /// Wakes the worker of a host, or starts it.
+    pub fn wake(&mut self, outbox: &Arc<Outbox>, host: &str) {
+        if self.phase != OutboxPhase::Running {
+            return;
+        }
+        match self.active.get(host) {
+            Some(worker) if !worker.task.is_finished() => worker.wakeup.notify_one(),
+            Some(_) | None => {
+                let worker = HostWorker::start(outbox, host);
+                self.active.insert(host.to_owned(), worker);
+            }
+        }
+    }
+}
+
+struct HostWorker {
     outbox: Arc<Outbox>,
     host: String,
     /// Keeps one wake-up, so none is lost between a read and the wait after it.
@@ -52,22 +89,24 @@ enum QueueState {
 }
 
 impl HostWorker {
-    pub fn new(outbox: Arc<Outbox>, host: String, wakeup: Arc<Notify>) -> Self {
-        let window = ConcurrencyWindow::up_to(outbox.settings().per_host_concurrency);
-        Self {
-            outbox,
-            host,
-            wakeup,
+    fn start(outbox: &Arc<Outbox>, host: &str) -> WorkerHandle {
+        let wakeup = Arc::new(Notify::new());
+        let worker = Self {
+            outbox: Arc::clone(outbox),
+            host: host.to_owned(),
+            wakeup: Arc::clone(&wakeup),
             in_flight: JoinSet::new(),
             settling: Arc::default(),
             claimed: Arc::default(),
             may_have_lost_claims: false,
-            window,
-        }
+            window: ConcurrencyWindow::up_to(outbox.settings().per_host_concurrency),
+        };
+        let task = tokio::spawn(worker.run(outbox.watch_stop()));
+        WorkerHandle { wakeup, task }
     }
 
     /// Runs until nothing is pending or the outbox stops, then waits for the attempts in flight.
-    pub async fn run(mut self, mut stop: watch::Receiver<bool>) {
+    async fn run(mut self, mut stop: watch::Receiver<bool>) {
         tokio::select! {
             biased;
             _ = stop.wait_for(|stop| *stop) => {}

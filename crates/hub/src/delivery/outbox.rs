@@ -1,6 +1,5 @@
-//! The outbox: starts, wakes and stops one worker per host with due deliveries.
+//! The outbox: knows the hosts with due deliveries, and has what their workers share.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -13,10 +12,9 @@ use countersign_store::{Store, StoreError};
 use countersign_telemetry::metrics::DurationHistogram;
 use futures_util::FutureExt;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
-use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use super::host_worker::{HostWorker, claim_lease};
+use super::host_worker::{OutboxPhase, WorkerHandle, Workers, claim_lease};
 use super::push_client::PushClient;
 use super::resolver::{DnsLookup, SystemLookup};
 use super::settle::{self, DeliveryCounts};
@@ -49,26 +47,6 @@ pub struct Outbox {
     stop: watch::Sender<bool>,
     /// Announces attempts to open pages; set once the hub exists.
     live: OnceLock<Arc<LiveBroadcaster>>,
-}
-
-#[derive(Default)]
-struct Workers {
-    phase: OutboxPhase,
-    active: HashMap<String, WorkerHandle>,
-}
-
-#[derive(Default, PartialEq, Eq)]
-enum OutboxPhase {
-    /// Not started: wake-ups are ignored, because the start reads everything committed before.
-    #[default]
-    Idle,
-    Running,
-    Stopped,
-}
-
-struct WorkerHandle {
-    wakeup: Arc<Notify>,
-    task: JoinHandle<()>,
 }
 
 impl Outbox {
@@ -151,17 +129,7 @@ impl Outbox {
 
     /// Call after a delivery for this host is committed.
     pub fn wake(self: &Arc<Self>, host: &str) {
-        let mut workers = self.lock();
-        if workers.phase != OutboxPhase::Running {
-            return;
-        }
-        match workers.active.get(host) {
-            Some(worker) if !worker.task.is_finished() => worker.wakeup.notify_one(),
-            Some(_) | None => {
-                let worker = self.start_worker(host);
-                workers.active.insert(host.to_owned(), worker);
-            }
-        }
+        self.lock().wake(self, host);
     }
 
     /// Starts no new attempts. Running ones have `grace` to finish, then they are aborted; their claims are released
@@ -246,13 +214,9 @@ impl Outbox {
         !was_woken
     }
 
-    fn start_worker(self: &Arc<Self>, host: &str) -> WorkerHandle {
-        let wakeup = Arc::new(Notify::new());
-        let worker = HostWorker::new(Arc::clone(self), host.to_owned(), Arc::clone(&wakeup));
-        WorkerHandle {
-            wakeup,
-            task: tokio::spawn(worker.run(self.stop.subscribe())),
-        }
+    /// Notifies of the stop.
+    pub(super) fn watch_stop(&self) -> watch::Receiver<bool> {
+        self.stop.subscribe()
     }
 
     fn lock(&self) -> MutexGuard<'_, Workers> {
