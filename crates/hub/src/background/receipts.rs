@@ -43,15 +43,16 @@ struct ReceiptDedup {
 }
 
 impl ReceiptDedup {
-    fn contains(&self, id: &MessageId) -> bool {
-        self.current.contains(id) || self.previous.contains(id)
-    }
-
-    fn insert(&mut self, id: MessageId) {
+    /// Returns whether the id is new in the window.
+    fn insert(&mut self, id: &MessageId) -> bool {
+        if self.previous.contains(id) {
+            return false;
+        }
+        let is_new = self.current.insert(id.clone());
         if self.current.len() >= MAX_IDS_PER_GENERATION {
             self.previous = std::mem::take(&mut self.current);
         }
-        self.current.insert(id);
+        is_new
     }
 }
 
@@ -68,13 +69,10 @@ impl Receipts {
     /// Records that the agent fetched its answer.
     pub fn record(&self, id: &MessageId) {
         let mut pending = self.lock();
-        if pending.seen.contains(id) || pending.queue.len() >= MAX_PENDING {
-            return;
+        if pending.queue.len() < MAX_PENDING && pending.seen.insert(id) {
+            pending.queue.push_back(id.clone());
+            self.wakeup.notify_one();
         }
-        pending.seen.insert(id.clone());
-        pending.queue.push_back(id.clone());
-        drop(pending);
-        self.wakeup.notify_one();
     }
 
     fn take(&self) -> Vec<MessageId> {

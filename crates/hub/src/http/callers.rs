@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
-use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use countersign_core::access::{Principal, Role};
 use countersign_telemetry::request::set_account;
@@ -65,14 +64,10 @@ pub struct OwnerCaller {
 
 /// The bearer token or API key of a request.
 pub fn token_from_headers(headers: &HeaderMap) -> Option<&str> {
-    let bearer = headers
-        .get(AUTHORIZATION)
-        .and_then(|value| value.to_str().ok())
-        .and_then(|text| {
-            let (scheme, token) = text.split_once(' ')?;
-            scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
-        });
-    let token = bearer.or_else(|| headers.get("x-api-key")?.to_str().ok())?;
+    let text = |name| headers.get(name)?.to_str().ok();
+    let credentials = text("authorization").and_then(|text| text.split_once(' '));
+    let bearer = credentials.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+    let token = bearer.map(|(_, token)| token.trim()).or_else(|| text("x-api-key"))?;
     (!token.is_empty() && token.len() <= MAX_TOKEN_BYTES).then_some(token)
 }
 

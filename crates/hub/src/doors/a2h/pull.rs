@@ -37,7 +37,14 @@ pub async fn pull(
     Params(query): Params<PullQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let conditions = PullConditions::from_request(&query, &headers)?;
+    let known = KnownVersion {
+        // Copied: a header keeps the memory of the whole head, and this one may be kept for the whole wait.
+        etag: headers
+            .get(header::IF_NONE_MATCH)
+            .and_then(|value| value.to_str().ok())
+            .map(str::to_owned),
+        since: query.since.as_deref().map(parse_since).transpose()?,
+    };
     let wait = parse_wait(query.wait.as_deref())?;
     drop((query, headers));
     let view = if wait.is_zero() {
@@ -50,36 +57,26 @@ pub async fn pull(
         };
         long_poll(&hub, &id, wait, &mut polled).await?
     };
-    if conditions.match_current(&view) {
+    if known.is_current(&view) {
         return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, etag(&view))]).into_response());
     }
     render(hub, &view)
 }
 
 /// The version that the caller already has, by `If-None-Match` or `since`.
-struct PullConditions {
+struct KnownVersion {
     etag: Option<String>,
     since: Option<Timestamp>,
 }
 
-impl PullConditions {
-    fn from_request(query: &PullQuery, headers: &HeaderMap) -> Result<Self, Problem> {
-        let since = query.since.as_deref().map(|text| {
-            // An unescaped `+` of an offset arrives as a space.
-            Timestamp::parse_rfc3339(&text.replace(' ', "+"))
-                .ok_or_else(|| Problem::validation("since", "since must be an RFC 3339 date-time"))
-        });
-        let etag = headers
-            .get(header::IF_NONE_MATCH)
-            .and_then(|value| value.to_str().ok())
-            .map(str::to_owned);
-        Ok(Self {
-            etag,
-            since: since.transpose()?,
-        })
-    }
+fn parse_since(text: &str) -> Result<Timestamp, Problem> {
+    // An unescaped `+` of an offset arrives as a space.
+    Timestamp::parse_rfc3339(&text.replace(' ', "+"))
+        .ok_or_else(|| Problem::validation("since", "since must be an RFC 3339 date-time"))
+}
 
-    fn match_current(&self, view: &AgentView) -> bool {
+impl KnownVersion {
+    fn is_current(&self, view: &AgentView) -> bool {
         let current = etag_text(view);
         let tags = self.etag.as_deref().unwrap_or_default().split(',').map(str::trim);
         let has_current = tags

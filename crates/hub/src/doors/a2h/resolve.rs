@@ -38,8 +38,13 @@ pub async fn resolve(
     if let Principal::Agent { id } = &principal {
         hub.auth.request_limiter.check(id).await?;
     }
-    let length = body.size_hint().upper();
-    let limit = body_limit(&hub, &principal, &id, length).await?;
+    let small = hub.config.limits.max_request_bytes;
+    let is_small = body.size_hint().upper().is_some_and(|length| length <= small as u64);
+    let limit = if is_small || !takes_files(&hub, &principal, &id).await? {
+        small
+    } else {
+        small.max(MAX_BYTES_WITH_FILES)
+    };
     let (bytes, _permit) = body::read_budgeted(&hub, principal.actor().as_str(), body, limit).await?;
     let request = match body::offload_if_large(bytes.len(), move || parse(&bytes)).await? {
         Ok(request) => request,
@@ -86,23 +91,15 @@ async fn hold(hub: &Hub, id: &MessageId, command: Command, files: Vec<Vec<u8>>) 
     })
 }
 
-/// A large body is allowed only for an answer with files: the ask is open-ended and the caller may answer it.
-async fn body_limit(hub: &Hub, principal: &Principal, id: &MessageId, length: Option<u64>) -> Result<usize, Problem> {
-    let small = hub.config.limits.max_request_bytes;
-    if length.is_some_and(|length| length <= small as u64) {
-        return Ok(small);
-    }
+/// Whether this caller may send files, and so a large body: the ask is open-ended and the caller may answer it.
+async fn takes_files(hub: &Hub, principal: &Principal, id: &MessageId) -> Result<bool, Problem> {
     let Some(Lookup::Present(item)) = hub.store.run(View(id.clone())).await? else {
-        return Ok(small);
+        return Ok(false);
     };
     let content = &item.message.content;
     let is_open_ended = matches!(&content.payload, Payload::Ask(ask) if ask.open_ended);
     let may_answer = principal.resolver().is_ok_and(|actor| may_resolve(content, &actor));
-    Ok(if is_open_ended && may_answer {
-        small.max(MAX_BYTES_WITH_FILES)
-    } else {
-        small
-    })
+    Ok(is_open_ended && may_answer)
 }
 
 /// For a malformed body: a missing message takes precedence over the problem of the body.
