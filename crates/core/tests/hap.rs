@@ -1,5 +1,7 @@
 //! Translation of cues into questions, and of answers into text.
 
+#![cfg(test)]
+
 use countersign_core::hap::{Cue, Terminal, content, digest, reply, source};
 use countersign_core::message::{FileNote, Resolution};
 use countersign_core::question::Ask;

@@ -1,5 +1,7 @@
 //! The search syntax: what a person types and what it means.
 
+#![cfg(test)]
+
 use countersign_core::message::{Outcome, Status};
 use countersign_core::search::{FILTERS, KINDS, SearchError, SearchQuery, SearchTerm, StateFilter, marked};
 use jiff::tz::TimeZone;

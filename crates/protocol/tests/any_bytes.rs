@@ -1,5 +1,7 @@
 //! The fuzzer's properties as tests: with inputs that are almost valid, and with the inputs that the fuzzer found.
 
+#![cfg(test)]
+
 use std::path::Path;
 
 use proptest::prelude::*;

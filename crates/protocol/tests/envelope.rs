@@ -1,5 +1,7 @@
 //! The shape of envelopes, and the fields named by refusals.
 
+#![cfg(test)]
+
 use countersign_protocol::a2h::{
     AskRequest, AuthScheme, CallbackMode, Envelope, EnvelopeError, EnvelopePayload, Kind, Mode, Priority, payload_hash,
 };

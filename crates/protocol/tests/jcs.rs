@@ -1,6 +1,8 @@
 //! The canonical form compared with two independent implementations: a Rust crate, and Node, whose number format the
 //! standard uses.
 
+#![cfg(test)]
+
 use std::io::Write;
 use std::process::{Command, Stdio};
 

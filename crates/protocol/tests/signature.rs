@@ -1,5 +1,7 @@
 //! Published signatures of other implementations, and the detection of changes to signed fields.
 
+#![cfg(test)]
+
 use aws_lc_rs::signature::KeyPair;
 use countersign_protocol::a2h::signature::{
     SignatureHeader, SignedContext, ed25519_from_pkcs8, ed25519_from_seed, ed25519_public_key, ed25519_v1, hmac_v1,

@@ -1,5 +1,7 @@
 //! The build makes one script of the modules, and refuses what it could not keep as it was.
 
+#![cfg(test)]
+
 #[path = "../build/bundle.rs"]
 mod bundle;
 #[path = "../build/strip.rs"]

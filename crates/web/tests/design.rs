@@ -1,5 +1,7 @@
 //! docs/design.md and the stylesheet name the same tokens, with the same colours and contrasts.
 
+#![cfg(test)]
+
 use std::collections::BTreeMap;
 
 const DESIGN: &str = include_str!("../../../docs/design.md");

@@ -1,5 +1,7 @@
 //! Public API tests of the receiving half: journal, seal, verification, layer.
 
+#![cfg(test)]
+
 mod any_bytes;
 mod journal;
 mod layer;

@@ -1,6 +1,8 @@
 //! End-to-end tests of the real binary: every test starts its own hub on its own data and talks to it over HTTP and
 //! the command line, without mocks.
 
+#![cfg(test)]
+
 mod agent;
 mod auth;
 mod browser;

@@ -1,5 +1,7 @@
 //! The lifecycle of a message: the guarantees of `decide`.
 
+#![cfg(test)]
+
 mod affordance;
 mod expiry;
 mod hold;

@@ -1,5 +1,7 @@
 //! The rules of runs: the next action, the asks, and the messages people see.
 
+#![cfg(test)]
+
 mod asks;
 mod broadcast;
 mod cycle;

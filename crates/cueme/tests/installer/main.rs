@@ -1,5 +1,7 @@
 //! `cueme proto` edits files that belong to people: it changes only its own blocks. None of it needs a hub.
 
+#![cfg(test)]
+
 mod run;
 mod settings;
 mod text;

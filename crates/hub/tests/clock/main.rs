@@ -1,5 +1,7 @@
 //! Behaviour that depends on the exact millisecond, on a hub with a manual clock.
 
+#![cfg(test)]
+
 mod presence;
 mod test_hub;
 

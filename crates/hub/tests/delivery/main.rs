@@ -1,5 +1,7 @@
 //! The outbox against real sockets and a real store.
 
+#![cfg(test)]
+
 mod guard;
 mod host_workers;
 mod names;

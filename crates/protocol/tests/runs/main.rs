@@ -1,5 +1,7 @@
 //! The protocol of runs and the strategy files.
 
+#![cfg(test)]
+
 mod bounds;
 mod examples;
 mod faults;

@@ -1,5 +1,7 @@
 //! The agents, tested with a model endpoint on a real socket and with real programs.
 
+#![cfg(test)]
+
 mod command;
 mod context;
 mod endpoint;

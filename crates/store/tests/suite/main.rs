@@ -1,5 +1,7 @@
 //! One suite of behaviours that every engine runs, and the tests of each engine's own guarantees.
 
+#![cfg(test)]
+
 mod behaviours;
 mod copy;
 mod cues;
