@@ -142,8 +142,11 @@ impl Principal {
     pub fn resolver(&self) -> Result<Actor, Rejection> {
         let actor = self.actor();
         match self {
-            Self::Agent { .. } => Ok(actor),
-            Self::Person { role, .. } if matches!(role, Role::Owner | Role::Resolver) => Ok(actor),
+            Self::Agent { .. }
+            | Self::Person {
+                role: Role::Owner | Role::Resolver,
+                ..
+            } => Ok(actor),
             Self::Person { .. } | Self::Terminal { .. } => Err(Rejection::NotAuthorized(actor.to_string())),
         }
     }
