@@ -1,11 +1,13 @@
 //! Writes a diff. Line numbers are an attribute that the stylesheet shows, and signs come from the stylesheet alone, so
 //! neither is copied with the text.
 
+use countersign_highlight::KnownLanguage;
+
 use super::file::{DiffFile, DiffLine, DiffMark};
 use super::reader::FileNames;
 use super::words::changed_words;
 use crate::language::{counted, say, t};
-use crate::text::code::{ColouredCode, KnownLanguage};
+use crate::text::code::ColouredCode;
 use crate::text::safe_html::{HtmlBuilder, SafeHtml};
 
 /// Files start closed after this many lines.

@@ -1,10 +1,11 @@
 //! Writes our HTML from the events of the Markdown parser.
 
+use countersign_highlight::KnownLanguage;
 use pulldown_cmark::{Alignment, CodeBlockKind, Event, LinkType, Tag, TagEnd};
 
 use super::headings::Headings;
 use crate::language::{say, t};
-use crate::text::code::{ColouredCode, KnownLanguage};
+use crate::text::code::ColouredCode;
 use crate::text::diff::{diff, is_diff_name};
 use crate::text::image;
 use crate::text::link::LinkTarget;
