@@ -93,6 +93,7 @@ impl Op for TakeBack {
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<TakeBackOutcome, StoreError> {
         const CLEAR: &str = "UPDATE message SET held_by = NULL, held_until = NULL \
              WHERE seq = ?1 AND rev = ?2 AND held_by = ?3";
+        const LOCK: &str = "UPDATE message SET held_by = held_by WHERE seq = ?1 AND rev = ?2 AND held_by = ?3";
         let loaded = match apply::load(x, &self.message_id).await? {
             Loaded::Nothing => return Ok(TakeBackOutcome::NotFound),
             Loaded::Purged => return Ok(TakeBackOutcome::Purged),
@@ -101,16 +102,17 @@ impl Op for TakeBack {
         if let Err(rejection) = check_take_back(&loaded.message, &self.actor) {
             return Ok(TakeBackOutcome::Rejected(rejection));
         }
-        if loaded.message.hold.as_ref().is_some_and(|hold| now > hold.until) {
+        let is_late = loaded.message.hold.as_ref().is_some_and(|hold| now > hold.until);
+        let params = [loaded.seq.into(), loaded.message.rev.into(), self.actor.as_str().into()];
+        if x.exec(if is_late { LOCK } else { CLEAR }, &params).await? == 0 {
+            return Err(StoreError::Conflict);
+        }
+        if is_late {
             let mut slots = ReleasedSlots::default();
             let decision = held_resolution(x, loaded.seq).await?;
             let released = release(x, *loaded, decision, now, &mut slots).await?;
             slots.release(x).await?;
             return Ok(TakeBackOutcome::Released(Box::new(released)));
-        }
-        let params = [loaded.seq.into(), loaded.message.rev.into(), self.actor.as_str().into()];
-        if x.exec(CLEAR, &params).await? == 0 {
-            return Err(StoreError::Conflict);
         }
         forget(x, loaded.seq).await?;
         x.exec("DELETE FROM attachment WHERE message_seq = ?1", &[loaded.seq.into()])
