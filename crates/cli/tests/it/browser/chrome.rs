@@ -140,12 +140,12 @@ impl Browser {
         .await;
     }
 
-    /// The sum of the layout shifts so far, once the last change is painted. Four digits; the rest is the width of a digit
+    /// The sum of the layout shifts so far, once the last change is painted. Three digits; the rest is the width of a digit
     /// in a time that counts.
     pub async fn shifts(&self) -> Value {
         self.script_async(
             "const done = arguments[arguments.length - 1];
-             requestAnimationFrame(() => setTimeout(() => done(Math.round(window.shifts * 1e4) / 1e4)));",
+             requestAnimationFrame(() => setTimeout(() => done(Math.floor(window.shifts * 1e3) / 1e3)));",
         )
         .await
     }
