@@ -4,6 +4,7 @@
 //! readable: put new validation rules into the door, not into this translation.
 
 use countersign_protocol::a2h::{AskRequest, Envelope, EnvelopeError, EnvelopePayload, Mode, Version};
+use serde::Deserialize;
 
 use crate::access::Actor;
 use crate::message::{A2hSource, Content, Payload, Source, Task};
@@ -23,6 +24,21 @@ pub enum Unreadable {
 /// The content of an accepted envelope.
 pub fn read_content(wire: &str) -> Result<Content, Unreadable> {
     Ok(content(Envelope::from_value(serde_json::from_str(wire)?)?))
+}
+
+/// The resolvers that an accepted envelope names. Nothing else is read or checked.
+pub fn read_resolvers(wire: &str) -> Option<Vec<Actor>> {
+    #[derive(Deserialize)]
+    struct Routed {
+        #[serde(alias = "action")]
+        request: Routing,
+    }
+    #[derive(Deserialize)]
+    struct Routing {
+        allowed_resolvers: Vec<Actor>,
+    }
+    let read: Routed = serde_json::from_str(wire).ok()?;
+    Some(read.request.allowed_resolvers)
 }
 
 /// Only translates; `Content::check` validates the question.

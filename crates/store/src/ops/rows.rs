@@ -1,10 +1,10 @@
 //! Decodes rows into domain types.
 
 use countersign_core::delivery::DeliveryState;
-use countersign_core::envelope::read_content;
+use countersign_core::envelope::{read_content, read_resolvers};
 use countersign_core::hold::Hold;
 use countersign_core::message::{Message, Status};
-use countersign_core::{Content, Digest, State};
+use countersign_core::{Actor, Content, Digest, State};
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 
@@ -281,6 +281,12 @@ pub fn content(content: Option<String>, wire: &str) -> Result<Content, StoreErro
         Some(content) => Ok(serde_json::from_str(&content)?),
         None => read_content(wire).map_err(|error| StoreError::Corrupt(error.to_string())),
     }
+}
+
+/// Whether the text is an envelope that names the actor as a resolver, which is the only part that is read.
+pub fn names_resolver(row: &Row, actor: &Actor) -> bool {
+    let wire = row.peek(WIRE).filter(|_| row.peek(CONTENT).is_none());
+    wire.is_some_and(|wire| read_resolvers(wire).is_some_and(|named| named.contains(actor)))
 }
 
 /// The hash of the text that the content is read from.

@@ -122,10 +122,11 @@ impl SqliteExec<'_> {
         let mut found = Vec::new();
         let mut rows = statement.raw_query();
         while let Some(row) = rows.next()? {
-            let values = (0..columns)
-                .map(|column| Ok(owned(row.get_ref(column)?)))
-                .collect::<Result<_, StoreError>>();
-            found.push(Row(values?));
+            let mut values = Vec::with_capacity(columns);
+            for column in 0..columns {
+                values.push(owned(row.get_ref(column)?));
+            }
+            found.push(Row(values));
         }
         Ok(found)
     }

@@ -4,8 +4,8 @@ use countersign_protocol::a2h::Priority;
 use countersign_protocol::time::Timestamp;
 
 use super::filter::ListFilter;
-use super::open_messages::{OpenMessages, ScanDirection};
-use super::page::page;
+use super::open_messages::{Countable, OpenMessages, ScanDirection};
+use super::page::scan;
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op, Param};
 use crate::model::{CountsNow, InboxOrder, InboxWalk, OpenCount};
@@ -49,13 +49,14 @@ impl Op for OpenFor {
     const MODE: AccessMode = AccessMode::Scan;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<OpenCount, StoreError> {
-        let filter = ListFilter {
-            resolver: Some(Actor::human(&self.person)),
+        let resolver = &Actor::human(&self.person);
+        let filter = &ListFilter {
+            resolver: Some(resolver.clone()),
             ..ListFilter::default()
         };
         let open = OpenMessages {
             viewer: Some(&self.person),
-            filter: &filter,
+            filter,
             order: InboxOrder::Newest,
             direction: ScanDirection::Forwards,
             walk: InboxWalk {
@@ -63,7 +64,7 @@ impl Op for OpenFor {
                 waiting: Vec::new(),
             },
         };
-        let found = page(x, &open, None, MAX_COUNTED_FOR, now).await?;
+        let found = scan(x, &Countable { open, resolver }, None, MAX_COUNTED_FOR, now).await?;
         Ok(OpenCount {
             counted: found.items.len(),
             has_more: found.next.is_some(),

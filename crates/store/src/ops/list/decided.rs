@@ -41,6 +41,7 @@ impl Op for Decided {
 
 impl PagedList for Decided {
     type Position = (Timestamp, i64);
+    type Entry = ListEntry;
     const MAX_SCANNED_ROWS: usize = 5_000;
 
     async fn next_rows<X: Exec>(

@@ -30,6 +30,7 @@ impl Op for Notices {
 
 impl PagedList for Notices {
     type Position = i64;
+    type Entry = ListEntry;
     const MAX_SCANNED_ROWS: usize = 2_000;
 
     async fn next_rows<X: Exec>(

@@ -1,6 +1,7 @@
 //! Open asks and tasks as one person sees them. The smart order is three sections read one after the other, each by its
 //! own index and with its own seek.
 
+use countersign_core::Actor;
 use countersign_protocol::time::Timestamp;
 
 use super::filter::ListFilter;
@@ -247,6 +248,7 @@ impl OpenMessages<'_> {
 
 impl PagedList for OpenMessages<'_> {
     type Position = Place;
+    type Entry = ListEntry;
     const MAX_SCANNED_ROWS: usize = 5_000;
 
     async fn next_rows<X: Exec>(
@@ -272,14 +274,8 @@ impl PagedList for OpenMessages<'_> {
     }
 
     fn read(&self, mut row: Row) -> Result<(Place, Option<ListEntry>), StoreError> {
-        let section = match row.int(SECTION)? {
-            0 => InboxSection::Soon,
-            1 => InboxSection::Waiting,
-            _ => InboxSection::Rest,
-        };
-        let seq = row.int(rows::SEQ)?;
-        // SQLite sorts a damaged rank, which is not a number, behind all others.
-        let place = (section, row.int(KEY).unwrap_or(i64::MAX), seq);
+        let place = place(&mut row)?;
+        let (section, _, seq) = place;
         let is_shown_before =
             self.order == InboxOrder::Smart && section == InboxSection::Rest && self.walk.waiting.contains(&seq);
         if !rows::is_wanted(&row) || is_shown_before {
@@ -287,5 +283,45 @@ impl PagedList for OpenMessages<'_> {
         }
         let entry = rows::entry(row, rows::item_without_delivery)?;
         Ok((place, Some(entry).filter(|entry| self.filter.matches(entry))))
+    }
+}
+
+fn place(row: &mut Row) -> Result<Place, StoreError> {
+    let section = match row.int(SECTION)? {
+        0 => InboxSection::Soon,
+        1 => InboxSection::Waiting,
+        _ => InboxSection::Rest,
+    };
+    // SQLite sorts a damaged rank, which is not a number, behind all others.
+    Ok((section, row.int(KEY).unwrap_or(i64::MAX), row.int(rows::SEQ)?))
+}
+
+/// The same messages, for a number: a text that names the actor as a resolver is not read any further.
+pub struct Countable<'a> {
+    pub open: OpenMessages<'a>,
+    pub resolver: &'a Actor,
+}
+
+impl PagedList for Countable<'_> {
+    type Position = Place;
+    type Entry = ();
+    const MAX_SCANNED_ROWS: usize = OpenMessages::MAX_SCANNED_ROWS;
+
+    async fn next_rows<X: Exec>(
+        &self,
+        x: &mut X,
+        after: Option<&Place>,
+        count: i64,
+        now: Timestamp,
+    ) -> Result<Vec<Row>, StoreError> {
+        self.open.next_rows(x, after, count, now).await
+    }
+
+    fn read(&self, mut row: Row) -> Result<(Place, Option<()>), StoreError> {
+        if rows::is_wanted(&row) && rows::names_resolver(&row, self.resolver) {
+            return Ok((place(&mut row)?, Some(())));
+        }
+        let (place, entry) = self.open.read(row)?;
+        Ok((place, entry.map(|_| ())))
     }
 }

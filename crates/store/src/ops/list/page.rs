@@ -11,8 +11,8 @@ use crate::ops::agent::names;
 use crate::ops::rows;
 
 #[derive(Debug, Clone)]
-pub struct ItemPage<P> {
-    pub items: Vec<ListEntry>,
+pub struct ItemPage<P, E = ListEntry> {
+    pub items: Vec<E>,
     /// The next page starts here. A page that is not full may have one too, if it reached its scan limit.
     pub next: Option<P>,
 }
@@ -31,6 +31,8 @@ const CHUNK_ROWS: usize = 256;
 pub trait PagedList: Sync {
     /// The position of a row in that order.
     type Position: Clone + Send;
+    /// What the page has of a row.
+    type Entry: Send;
     /// The maximum number of rows scanned for one page; a rare filter continues on the next page.
     const MAX_SCANNED_ROWS: usize;
 
@@ -44,11 +46,11 @@ pub trait PagedList: Sync {
     ) -> impl Future<Output = Result<Vec<Row>, StoreError>> + Send;
 
     /// The position of a row, and its entry unless the row is left out.
-    fn read(&self, row: Row) -> Result<(Self::Position, Option<ListEntry>), StoreError>;
+    fn read(&self, row: Row) -> Result<(Self::Position, Option<Self::Entry>), StoreError>;
 }
 
 /// One page, with the names of its agents.
-pub async fn page<X: Exec, L: PagedList>(
+pub async fn page<X: Exec, L: PagedList<Entry = ListEntry>>(
     x: &mut X,
     list: &L,
     after: Option<&L::Position>,
@@ -60,13 +62,13 @@ pub async fn page<X: Exec, L: PagedList>(
     Ok(page)
 }
 
-async fn scan<X: Exec, L: PagedList>(
+pub async fn scan<X: Exec, L: PagedList>(
     x: &mut X,
     list: &L,
     after: Option<&L::Position>,
     limit: i64,
     now: Timestamp,
-) -> Result<ItemPage<L::Position>, StoreError> {
+) -> Result<ItemPage<L::Position, L::Entry>, StoreError> {
     let limit = usize::try_from(limit).unwrap_or(0);
     let mut items = Vec::new();
     let mut scanned_to = after.cloned();
