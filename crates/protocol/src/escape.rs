@@ -46,6 +46,10 @@ fn spell(out: &mut String, letter: char) {
 }
 
 fn rewrite(text: &str, hidden: impl Fn(&mut String, char)) -> String {
+    // Most texts are plain ASCII.
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return text.to_owned();
+    }
     let mut out = String::with_capacity(text.len());
     let mut before = None;
     for letter in text.chars() {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::envelope::EnvelopeError;
 use super::wire_enum::WireEnum;
@@ -61,15 +61,20 @@ fn kind_of(value: &Value) -> &'static str {
 }
 
 /// An object being read. Reading a field removes it, so that large values are moved and not copied.
+///
+/// An envelope has few fields, which a search finds faster than hashes.
 pub(super) struct FieldReader<'a> {
-    entries: Map<String, Value>,
+    entries: Vec<(String, Value)>,
     pub place: FieldPath<'a>,
 }
 
 impl<'a> FieldReader<'a> {
     pub fn of(value: Value, place: FieldPath<'a>) -> Result<Self> {
         match value {
-            Value::Object(entries) => Ok(Self { entries, place }),
+            Value::Object(entries) => Ok(Self {
+                entries: entries.into_iter().collect(),
+                place,
+            }),
             other => Err(place.expected("an object", &other)),
         }
     }
@@ -84,11 +89,12 @@ impl<'a> FieldReader<'a> {
     }
 
     pub fn has(&self, key: &str) -> bool {
-        self.entries.contains_key(key)
+        self.entries.iter().any(|(name, _)| name == key)
     }
 
     pub fn any(&mut self, key: &str) -> Option<Value> {
-        self.entries.remove(key)
+        let at = self.entries.iter().position(|(name, _)| name == key)?;
+        Some(self.entries.swap_remove(at).1)
     }
 
     pub fn text(&mut self, key: &str) -> Result<Option<String>> {
@@ -165,8 +171,9 @@ impl<'a> FieldReader<'a> {
     }
 
     pub fn list<T>(&mut self, key: &str, read: impl Fn(Value, FieldPath<'_>) -> Result<T>) -> Result<Option<Vec<T>>> {
+        let found = self.any(key);
         let place = FieldPath::Key(&self.place, key);
-        match self.entries.remove(key) {
+        match found {
             None => Ok(None),
             Some(Value::Array(items)) => {
                 let items = items.into_iter().enumerate();
@@ -184,7 +191,7 @@ impl<'a> FieldReader<'a> {
     }
 
     /// The fields that were not read yet.
-    pub fn rest(self) -> Map<String, Value> {
+    pub fn rest(self) -> Vec<(String, Value)> {
         self.entries
     }
 }
