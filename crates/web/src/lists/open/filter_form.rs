@@ -277,13 +277,13 @@ impl FilterSuggestions {
             suggestions.tags.extend(content.tags.iter().cloned());
         }
         let is_visible = |name: &String| escape::escape(name) == *name;
-        suggestions.agents.retain(|agent| is_visible(&agent.id));
         suggestions.agents.sort_unstable();
         suggestions.agents.dedup();
+        suggestions.agents.retain(|agent| is_visible(&agent.id));
         for names in [&mut suggestions.projects, &mut suggestions.tags] {
-            names.retain(is_visible);
             names.sort_unstable();
             names.dedup();
+            names.retain(is_visible);
         }
         suggestions
     }

@@ -3,6 +3,7 @@
 use countersign_core::asker::RunOrigin;
 use countersign_core::kind::kind_label;
 use countersign_core::{Content, Digest, Message, Payload, State, excerpt};
+use countersign_protocol::hex::hex;
 use url::form_urlencoded::byte_serialize;
 
 use super::ListKind;
@@ -91,9 +92,7 @@ pub fn tags_joined(tags: &[String]) -> String {
 
 /// A short hash that stands for a person in a row, so that a page recognizes its own user.
 pub fn person_mark(person: &str) -> String {
-    let mut digest = Digest::of(person.as_bytes()).to_string();
-    digest.truncate(8);
-    digest
+    hex(&Digest::of(person.as_bytes()).into_bytes()[..4])
 }
 
 /// Percent-encodes for `decodeURIComponent`, which does not read a plus sign as a space.
