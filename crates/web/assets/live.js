@@ -49,7 +49,7 @@ const hubEvents = {
   tracked({ id }) {
     if (deferEvent(id)) return;
     if (shownItem()?.dataset.id === id) refreshItem(id).catch(() => {});
-    else if (document.getElementById(`row-${id}`)?.querySelector(".here")) refresh();
+    else if (document.querySelector(`#row-${id}:not(.gone) time.age`)) refresh();
   },
   /** Start or end of a run; the asks of a run arrive as `opened` events. */
   run() {},

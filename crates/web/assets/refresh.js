@@ -68,10 +68,11 @@ async function refreshPage(isStale) {
   else updatePresence(page.main);
 }
 
-/** The signature of a list: its row ids in order, those with a decision on hold, the text of an empty list and the next return time. */
+/** The signature of a list: its row ids in order, those with a decision on hold or a waiting agent, the text of an empty list and the next return time. */
 function signature(main) {
   const all = [...main.querySelectorAll("#rows > .row:not(.gone)")].slice(0, PAGE_ROWS);
-  const ids = all.map((row) => row.dataset.id + (row.querySelector(".badge.held")?.textContent ?? ""));
+  const marks = (row) => (row.querySelector(".badge.held")?.textContent ?? "") + (row.querySelector(".here") ? "!" : "");
+  const ids = all.map((row) => row.dataset.id + marks(row));
   return [...ids, main.querySelector(".empty")?.textContent, main.querySelector("#rows")?.dataset.returnsAt].join();
 }
 
@@ -82,6 +83,7 @@ function replaceList(page) {
   }
   const picked = [...document.querySelectorAll(".pick:checked")].map((pick) => pick.value);
   const cursor = current()?.dataset.id;
+  const top = current()?.getBoundingClientRect().top;
   const hadFocus = current()?.contains(document.activeElement) ?? false;
   for (const pick of page.main.querySelectorAll(".pick")) pick.checked = picked.includes(pick.value);
   const scroll = window.scrollY;
@@ -90,6 +92,8 @@ function replaceList(page) {
   const row = cursor && document.getElementById(`row-${cursor}`);
   if (row) moveTo(row, { focus: hadFocus });
   window.scrollTo(0, scroll);
+  // The row in use stays in its place.
+  if (row) window.scrollBy(0, row.getBoundingClientRect().top - top);
 }
 
 /** The item beside the list stays as it is, with what is typed in it. */

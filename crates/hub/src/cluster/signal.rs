@@ -34,11 +34,11 @@ pub enum Signal {
     },
     /// A credential may have been revoked.
     Credentials,
-    /// A client of this node waits for a cue, or will in a moment.
+    /// A client of this node waits for a cue, or will in a moment. Without a kind, an agent waits by long-poll.
     #[serde(rename = "here")]
     CueWaiterCame {
         id: MessageId,
-        kind: CueKind,
+        kind: Option<CueKind>,
         since: Timestamp,
         held: bool,
     },
@@ -49,7 +49,7 @@ pub enum Signal {
         at: Timestamp,
         broken: bool,
     },
-    /// An announced waiter will not come: the cue does not exist or has ended.
+    /// An announced waiter will not come, because the cue does not exist or has ended, or an agent has left.
     NoCue(MessageId),
     /// A run has stored new events.
     #[serde(rename = "advanced")]
@@ -113,7 +113,7 @@ mod tests {
             Signal::Credentials,
             Signal::CueWaiterCame {
                 id: id.clone(),
-                kind: CueKind::Pause,
+                kind: Some(CueKind::Pause),
                 since: Timestamp::from_millis(7),
                 held: true,
             },
@@ -161,7 +161,7 @@ mod tests {
         }
         let here = Signal::CueWaiterCame {
             id: id.clone(),
-            kind: CueKind::Pause,
+            kind: Some(CueKind::Pause),
             since: at,
             held: true,
         };

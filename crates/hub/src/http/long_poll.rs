@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use countersign_protocol::id::MessageId;
 use countersign_store::model::AgentView;
-use countersign_store::waiters::STORE_RETRY_DELAY;
+use countersign_store::waiters::{STORE_RETRY_DELAY, WaiterKind};
 use tokio::time::Instant;
 
 use crate::Hub;
@@ -12,6 +12,7 @@ use crate::problem::Problem;
 
 /// What a door waits for, and how it reads it.
 pub trait Polled: Send {
+    const WAITER: WaiterKind;
     type Found: Send;
 
     fn read(&mut self) -> impl Future<Output = Result<Self::Found, Problem>> + Send;
@@ -43,7 +44,7 @@ pub async fn long_poll<P: Polled>(
     let mut revocations = hub.auth.credentials.revocations();
     let mut has_read = false;
     loop {
-        let mut waiter = hub.messages.waiters.register(id);
+        let mut waiter = hub.messages.waiters.register(id, P::WAITER);
         // Boxed and freed before the wait, because a read needs much more memory than waiting does.
         let found = match Box::pin(polled.read()).await {
             // A long-poll continues while the store is unavailable.

@@ -239,7 +239,7 @@ impl Messages {
             is_denied: applied.is_no,
         });
         match &applied.view.source {
-            Source::A2h(_) => {}
+            Source::A2h(_) => self.parts.cue_waiters.forget(id),
             Source::Hap(_) => self.parts.cue_waiters.cue_ended(id),
             Source::Runs(_) => self.parts.runs.resolved(&applied.view, resolution.resolved_at),
         }
@@ -255,6 +255,11 @@ impl Messages {
             self.parts.outbox.wake(host);
         }
         tracing::debug!(message_id = %id, %outcome, "message resolved");
+    }
+
+    /// Whether a process waits for this message here, or an agent at another node.
+    pub fn is_awaited(&self, id: &MessageId) -> bool {
+        self.waiters.has_waiter(id) || self.parts.cue_waiters.has_agent(id)
     }
 
     /// Call after a failed submit or resolve. If the commit may have happened, waiters, pages and other nodes re-read

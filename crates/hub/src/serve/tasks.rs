@@ -44,7 +44,7 @@ pub fn start(hub: &Arc<Hub>) -> JoinSet<()> {
         Arc::clone(&hub.background.agent_last_seen).run()
     });
     add(&mut tasks, hub, "terminals", |hub| async move {
-        cue_waiters::run(&hub.cue_waiters).await
+        cue_waiters::run(&hub.cue_waiters, &hub.messages.waiters).await
     });
     add(&mut tasks, hub, "lease", node::lease);
     add(&mut tasks, hub, "signals of other nodes", node::subscribe);

@@ -46,7 +46,7 @@ impl AgentPresence {
                 since: cue.since.or(seen_at).map(display_time),
             });
         }
-        Ok(Self::at(hub.messages.waiters.has_waiter(&message.id), seen_at, now))
+        Ok(Self::at(hub.messages.is_awaited(&message.id), seen_at, now))
     }
 
     fn at(waiting: bool, seen_at: Option<Timestamp>, now: Timestamp) -> Self {

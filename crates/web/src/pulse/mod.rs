@@ -56,6 +56,8 @@ struct PulsePage {
     layout: PageLayout,
     period: Period,
     waiting: i64,
+    /// Items that a terminal or an agent waits for at this moment.
+    waited_for: usize,
     /// When the item that waits longest arrived.
     oldest: Option<DisplayTime>,
     figures: Figures,
@@ -101,6 +103,7 @@ async fn pulse(
         layout: PageLayout::of(&hub, &user, &request, PageSection::Pulse, t("Pulse")).await?,
         period,
         waiting: facts.waiting,
+        waited_for: hub.cue_waiters.waiting().len(),
         oldest: facts.oldest.map(display_time),
         is_cut: facts.is_cut,
         volume: volume_chart(&figures, &timeline),

@@ -138,6 +138,37 @@ async fn theme_and_density_stay_in_this_browser_without_a_flash() {
 }
 
 #[tokio::test]
+async fn the_row_of_an_agent_that_begins_to_wait_moves_up_and_shifts_nothing_in_use() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let mut ids = Vec::new();
+    for number in 0..30 {
+        ids.push(bot.accepted(&titled(ask("bot"), &format!("Number {number}"))).await);
+    }
+    let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
+    browser.wait_for("#rows > .row:nth-child(30)").await;
+    browser.press("jjjj").await;
+    const TOP: &str = "document.querySelector('#rows > .row[aria-current]').getBoundingClientRect().top";
+    let before = browser.script(&format!("return {TOP}")).await;
+    // A page scrolls by whole pixels, so each of the two moves may be off by a half.
+    let is_in_place = format!("return Math.abs({TOP} - {before}) <= 1");
+    browser.watch_shifts().await;
+    let waiting = tokio::spawn({
+        let (bot, id) = (Api::clone(&bot), ids[29].clone());
+        async move { bot.outcome(&id).await }
+    });
+    let first = format!("#rows > .group[data-group=waiting] + #row-{}", ids[29]);
+    browser.wait_for_text(&format!("{first} .here"), "waiting now").await;
+    assert_eq!(browser.script(&is_in_place).await, true);
+    assert_eq!(browser.shifts().await, 0);
+    waiting.abort();
+    browser.wait_for(&format!("#rows > #row-{}:last-child", ids[29])).await;
+    assert_eq!(browser.count("#rows .here, #rows > .group").await, 0);
+    assert_eq!(browser.script(&is_in_place).await, true);
+    browser.finish().await;
+}
+
+#[tokio::test]
 async fn live_rows_arrive_in_their_group_and_shift_nothing_in_use() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;

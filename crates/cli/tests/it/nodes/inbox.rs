@@ -36,6 +36,40 @@ pub async fn until_ended_by_notification(older: &mut reqwest::Response, stream: 
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_agent_that_waits_at_one_hub_is_marked_and_comes_first_at_all() {
+    let mut cluster = Cluster::start(2).await;
+    let bot = cluster.agent("bot").await;
+    let first = bot.accepted(&ask("bot")).await;
+    let second = bot.accepted(&ask("bot")).await;
+    let pages = WebClient::signed_in(&cluster.hubs[0]).await;
+    let order = format!("#row-{second} ~ #row-{first}");
+    let until_marked = async |count: usize| {
+        eventually("the row follows the agent", async || {
+            let list = pages.get("/inbox").await.expect(200);
+            let mark = list.count(&format!("#row-{second} .here[data-state=waiting]"));
+            ([mark, list.count(&order), list.count("#rows .here")] == [count; 3]).then_some(())
+        })
+        .await;
+    };
+    until_marked(0).await;
+    for waits_at in [0, 1] {
+        let waiting = tokio::spawn({
+            let (api, id) = (bot.at(&cluster.hubs[waits_at]), second.clone());
+            async move { api.outcome(&id).await }
+        });
+        until_marked(1).await;
+        let pulse = pages.get("/inbox/pulse").await.expect(200).text();
+        assert!(pulse.contains("an agent waits right now for 1"), "{pulse}");
+        if waits_at == 0 {
+            waiting.abort();
+        } else {
+            cluster.hubs[1].kill();
+        }
+        until_marked(0).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn asks_and_answers_at_any_hub_reach_the_streams_of_all() {
     let cluster = Cluster::start(3).await;
     let agent = cluster.agent("bot").await;

@@ -14,6 +14,7 @@ use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 use countersign_store::model::{AgentView, Lookup};
 use countersign_store::ops::message::pull::Pull;
+use countersign_store::waiters::WaiterKind;
 use http_body::{Frame, SizeHint};
 use serde::Deserialize;
 
@@ -94,6 +95,7 @@ struct PolledMessage<'p> {
 }
 
 impl Polled for PolledMessage<'_> {
+    const WAITER: WaiterKind = WaiterKind::Agent;
     type Found = AgentView;
 
     async fn read(&mut self) -> Result<AgentView, Problem> {

@@ -8,6 +8,7 @@ use countersign_core::State as MessageState;
 use countersign_protocol::hap::CueKind;
 use countersign_protocol::id::MessageId;
 use countersign_store::ops::terminal::{FindCue, FoundCue};
+use countersign_store::waiters::WaiterKind;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -65,6 +66,7 @@ struct PolledCue<'p> {
 }
 
 impl Polled for PolledCue<'_> {
+    const WAITER: WaiterKind = WaiterKind::Terminal;
     type Found = Box<FoundCue>;
 
     async fn read(&mut self) -> Result<Box<FoundCue>, Problem> {

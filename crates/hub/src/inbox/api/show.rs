@@ -29,7 +29,7 @@ pub async fn show(
     Ok(Json(HubItem {
         presence: Some(shown_presence(CuePresence { since, ..presence })),
         agent_seen_at: Some(seen_at.map(Into::into)),
-        waiting_now: Some(hub.messages.waiters.has_waiter(&id)),
+        waiting_now: Some(hub.messages.is_awaited(&id)),
         ..render(item, &person.into())
     }))
 }

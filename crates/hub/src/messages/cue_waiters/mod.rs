@@ -1,7 +1,8 @@
-//! Which open cues a process still waits for: how many long-polls are held for each, and when the last one ended. This
-//! is in memory only; nodes on one store publish it to each other. After a start nothing is known, so every process
-//! gets a grace period to reconnect before its cue counts as gone.
+//! Which open cues a process still waits for: how many long-polls are held for each, and when the last one ended. And
+//! which other messages an agent waits for. This is in memory only; nodes on one store publish it to each other. After
+//! a start nothing is known, so every process gets a grace period to reconnect before its cue counts as gone.
 
+mod agents;
 mod presence;
 mod remote;
 mod waiter;
@@ -15,8 +16,9 @@ use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 use countersign_store::Store;
 use countersign_store::ops::terminal::ListTerminals;
+use countersign_store::waiters::{POLL_GAP_GRACE, Waiters};
 use tokio::sync::Notify;
-use waiter::{CueWaiter, POLL_GAP_GRACE, RemoteWaiters};
+use waiter::{CueWaiter, RemoteWaiters};
 
 use crate::cluster::{Cluster, LiveChange, Signal};
 use crate::live::LiveBroadcaster;
@@ -72,7 +74,7 @@ impl CueWaiters {
     pub fn expect(&self, id: &MessageId, kind: CueKind) {
         let now = self.store.clock().now();
         let mut cues = self.lock();
-        let waiter = Self::waiter(&mut cues, id, kind, now);
+        let waiter = Self::waiter(&mut cues, id, Some(kind), now);
         waiter.left_at = now;
         waiter.is_gone = false;
         let waiter = *waiter;
@@ -83,8 +85,16 @@ impl CueWaiters {
 
     /// Counts a waiting connection until the guard is dropped. Call before the last read of the cue.
     pub fn start_wait(self: &Arc<Self>, id: &MessageId, kind: CueKind) -> WaitGuard {
+        self.add_wait(id, Some(kind), self.is_gone(id));
+        WaitGuard {
+            cue_waiters: Arc::clone(self),
+            id: id.clone(),
+            ending: WaitEnd::Broken,
+        }
+    }
+
+    fn add_wait(&self, id: &MessageId, kind: Option<CueKind>, is_first_notice: bool) {
         let now = self.store.clock().now();
-        let is_first_notice = !self.is_present(id, now);
         let mut cues = self.lock();
         let waiter = Self::waiter(&mut cues, id, kind, now);
         waiter.held += 1;
@@ -96,17 +106,12 @@ impl CueWaiters {
         if is_first_notice {
             self.live.publish(LiveChange::Tracked(id.clone()));
         }
-        WaitGuard {
-            cue_waiters: Arc::clone(self),
-            id: id.clone(),
-            ending: WaitEnd::Broken,
-        }
     }
 
     fn waiter<'c>(
         cues: &'c mut HashMap<MessageId, CueWaiter>,
         id: &MessageId,
-        kind: CueKind,
+        kind: Option<CueKind>,
         now: Timestamp,
     ) -> &'c mut CueWaiter {
         let fresh = CueWaiter {
@@ -126,7 +131,7 @@ impl CueWaiters {
     /// Adds an imported open cue. Its process, if any, waits at another program.
     pub fn add_gone(&self, id: &MessageId, kind: CueKind, since: Timestamp) {
         let waiter = CueWaiter {
-            kind,
+            kind: Some(kind),
             held: 0,
             waiting_since: since,
             left_at: since,
@@ -319,9 +324,10 @@ impl CueWaiters {
 }
 
 /// Runs until dropped.
-pub async fn run(cue_waiters: &CueWaiters) {
+pub async fn run(cue_waiters: &CueWaiters, waiters: &Waiters) {
     tokio::join!(
         cue_waiters.announce_missing_after_start(),
-        cue_waiters.watch_departures()
+        cue_waiters.watch_departures(),
+        cue_waiters.watch_agents(waiters)
     );
 }

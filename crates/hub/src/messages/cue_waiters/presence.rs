@@ -1,12 +1,14 @@
 //! Whether a process waits for a cue, as people see it.
 
+use std::collections::HashMap;
+
 use countersign_core::message::{Message, Source, State};
 use countersign_protocol::hap::CueKind;
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
-use countersign_store::ops::list::MAX_WAITING;
 
 use super::CueWaiters;
+use super::waiter::CueWaiter;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CueState {
@@ -38,7 +40,7 @@ impl CueWaiters {
         let now = self.store.clock().now();
         let waiter = self.latest(id, now);
         let is_present = self.is_present(id, now);
-        let state = match (is_present, waiter.map_or(kind, |waiter| waiter.kind)) {
+        let state = match (is_present, waiter.and_then(|waiter| waiter.kind).unwrap_or(kind)) {
             (true, CueKind::Cue) => CueState::Waiting,
             (true, CueKind::Pause) => CueState::Paused,
             (false, CueKind::Cue | CueKind::Pause) => CueState::Gone,
@@ -56,21 +58,23 @@ impl CueWaiters {
         }
     }
 
-    /// The cues that a process waits for, the longest waiting first; as many as the inbox puts forward.
+    /// The messages that a terminal or an agent waits for: those of terminals first, then the longest waiting.
     pub fn waiting(&self) -> Vec<MessageId> {
         let now = self.store.clock().now();
-        let mut waiting: Vec<(Timestamp, MessageId)> = self
-            .lock()
-            .iter()
+        let mut waiting: HashMap<MessageId, (bool, Timestamp)> = HashMap::new();
+        let mut add = |(id, waiter): (&MessageId, CueWaiter)| {
+            let order = waiting.entry(id.clone()).or_insert(waiter.order());
+            *order = waiter.order().min(*order);
+        };
+        let here = self.lock();
+        here.iter()
             .filter(|(_, waiter)| waiter.is_present(now))
-            .map(|(id, waiter)| (waiter.waiting_since, id.clone()))
-            .collect();
-        waiting.extend(self.lock_remote().present(now));
+            .for_each(|(id, waiter)| add((id, *waiter)));
+        drop(here);
+        self.lock_remote().present(now).for_each(add);
+        let mut waiting: Vec<_> = waiting.into_iter().map(|(id, order)| (order, id)).collect();
         waiting.sort_unstable();
-        let mut ids: Vec<MessageId> = waiting.into_iter().map(|(_, id)| id).collect();
-        ids.dedup();
-        ids.truncate(MAX_WAITING);
-        ids
+        waiting.into_iter().map(|(_, id)| id).collect()
     }
 
     pub fn presence_of(&self, message: &Message) -> CuePresence {

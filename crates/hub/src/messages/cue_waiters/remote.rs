@@ -36,7 +36,7 @@ impl CueWaiters {
     }
 
     /// Handles `Here` of another node: a process waits there.
-    pub fn remote_waiting(&self, node: &str, id: &MessageId, kind: CueKind, since: Timestamp, held: bool) {
+    pub fn remote_waiting(&self, node: &str, id: &MessageId, kind: Option<CueKind>, since: Timestamp, held: bool) {
         let left_at = self.store.clock().now();
         let waiter = CueWaiter {
             kind,

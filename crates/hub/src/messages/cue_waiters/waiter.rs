@@ -1,18 +1,16 @@
 //! Processes that wait for a cue, at this node and at others.
 
 use std::collections::HashMap;
-use std::time::Duration;
 
 use countersign_protocol::hap::CueKind;
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
-
-/// Grace between two long-polls of a process, and from an answer to its collection.
-pub const POLL_GAP_GRACE: Duration = Duration::from_secs(3);
+use countersign_store::waiters::POLL_GAP_GRACE;
 
 #[derive(Debug, Clone, Copy)]
 pub struct CueWaiter {
-    pub kind: CueKind,
+    /// `None` for an agent that waits for its message by long-poll.
+    pub kind: Option<CueKind>,
     pub held: usize,
     pub waiting_since: Timestamp,
     pub left_at: Timestamp,
@@ -23,6 +21,11 @@ pub struct CueWaiter {
 impl CueWaiter {
     pub fn is_present(&self, now: Timestamp) -> bool {
         self.held > 0 || (!self.is_gone && now < self.left_at.plus(POLL_GAP_GRACE))
+    }
+
+    /// Terminals come first, then the longest waiting.
+    pub fn order(&self) -> (bool, Timestamp) {
+        (self.kind.is_none(), self.waiting_since)
     }
 }
 
@@ -67,15 +70,13 @@ impl RemoteWaiters {
         waiters.max_by_key(|waiter| (waiter.is_present(now), waiter.left_at))
     }
 
-    /// The cues with a waiter at another node, and since when.
-    pub fn present(&self, now: Timestamp) -> impl Iterator<Item = (Timestamp, MessageId)> {
-        let earliest = move |waiters: &[(String, CueWaiter)]| {
-            let present = waiters.iter().filter(|(_, waiter)| waiter.is_present(now));
-            present.map(|(_, waiter)| waiter.waiting_since).min()
-        };
-        self.0
+    /// The present waiters at other nodes.
+    pub fn present(&self, now: Timestamp) -> impl Iterator<Item = (&MessageId, CueWaiter)> {
+        let waiters = self
+            .0
             .iter()
-            .filter_map(move |(id, waiters)| Some((earliest(waiters)?, id.clone())))
+            .flat_map(|(id, all)| all.iter().map(move |(_, waiter)| (id, *waiter)));
+        waiters.filter(move |(_, waiter)| waiter.is_present(now))
     }
 
     pub fn withdraw(&mut self, node: &str, id: &MessageId) {
@@ -102,7 +103,7 @@ mod tests {
 
     fn waiter(held: usize) -> CueWaiter {
         CueWaiter {
-            kind: CueKind::Cue,
+            kind: Some(CueKind::Cue),
             held,
             waiting_since: NOW,
             left_at: NOW,

@@ -126,7 +126,7 @@ pub struct MessageRow {
     pub freshness: &'static str,
     pub is_open: bool,
     pub expiry: Option<Expiry>,
-    /// Presence of the agent of an open cue.
+    /// Presence of the agent of an open cue, or of an agent that waits by long-poll.
     pub presence: Option<PresenceMark>,
     /// Whether the user may answer; `None` in live events, which go to many users.
     pub may_answer: Option<bool>,
@@ -244,7 +244,7 @@ impl MessageRow {
     pub fn seen_by(hub: &Hub, item: &PersonView, list: ListKind, now: Timestamp, user: &SignedInUser) -> Self {
         let may_answer = may_answer(item, user);
         let row = Self::of(item, list, now);
-        let presence = hub.cue_waiters.presence_of(&item.message).state.map(PresenceMark::of);
+        let presence = hub.cue_waiters.state_of(&item.message).map(PresenceMark::of);
         Self {
             may_answer: row.is_open.then_some(may_answer),
             presence,

@@ -14,7 +14,7 @@ use countersign_store::model::{AgentView, Incoming, Lookup, NewMessage, json_tex
 use countersign_store::ops::admin::people::ListResolvers;
 use countersign_store::ops::message::pull::Pull;
 use countersign_store::ops::run::{AskInRun, NewAsk, RunPhase, StoredAsk};
-use countersign_store::waiters::{Waiter, Waiters};
+use countersign_store::waiters::{Waiter, WaiterKind, Waiters};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
@@ -224,7 +224,7 @@ pub struct PendingAnswer {
 impl PendingAnswer {
     /// Registers the waiter. Call this before the message is committed.
     pub fn new(waiters: &Arc<Waiters>, id: MessageId, body: AskBody) -> Self {
-        let waiter = waiters.register(&id);
+        let waiter = waiters.register(&id, WaiterKind::Run);
         Self {
             id,
             body,
@@ -266,7 +266,7 @@ impl PendingAnswer {
     where
         F: Future<Output = Result<Option<Lookup<AgentView>>, StoreError>>,
     {
-        self.waiter = waiters.register(&self.id);
+        self.waiter = waiters.register(&self.id, WaiterKind::Run);
         loop {
             match pull(self.id.clone()).await {
                 Ok(Some(Lookup::Present(view))) => {

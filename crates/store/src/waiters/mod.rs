@@ -1,29 +1,51 @@
 //! Wakes the long-polls that wait for a message. A caller registers first and then reads the store; a resolution after
 //! that comes with the wake-up. An empty wake-up means: read again.
 
+pub mod agents;
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use countersign_protocol::id::MessageId;
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 
 use crate::model::AgentView;
 
 /// Between two reads of a long-poll while the store is unavailable.
 pub const STORE_RETRY_DELAY: Duration = Duration::from_millis(250);
+/// Grace between two long-polls of a process, and from an answer to its collection.
+pub const POLL_GAP_GRACE: Duration = Duration::from_secs(3);
 
 #[derive(Default)]
 pub struct Waiters {
     waiting: Mutex<HashMap<MessageId, Vec<Waker>>>,
+    agent_came: Notify,
 }
 
-type Waker = oneshot::Sender<Box<AgentView>>;
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WaiterKind {
+    /// The agent that sent the message.
+    Agent,
+    Terminal,
+    Run,
+}
+
+struct Waker {
+    kind: WaiterKind,
+    sender: oneshot::Sender<Box<AgentView>>,
+}
 
 impl Waiters {
-    pub fn register(self: &Arc<Self>, id: &MessageId) -> Waiter {
-        let (waker, woken) = oneshot::channel();
-        self.lock().entry(id.clone()).or_default().push(waker);
+    pub fn register(self: &Arc<Self>, id: &MessageId, kind: WaiterKind) -> Waiter {
+        let (sender, woken) = oneshot::channel();
+        // Most messages have one waiter.
+        let one = || Vec::with_capacity(1);
+        let waker = Waker { kind, sender };
+        self.lock().entry(id.clone()).or_insert_with(one).push(waker);
+        if kind == WaiterKind::Agent {
+            self.agent_came.notify_one();
+        }
         let waiters = Arc::clone(self);
         let id = id.clone();
         Waiter { waiters, id, woken }
@@ -33,7 +55,7 @@ impl Waiters {
         let wakers = self.lock().remove(&resolved.id).unwrap_or_default();
         for waker in wakers {
             // Fails only when the waiter is gone.
-            let _ = waker.send(Box::new(resolved.clone()));
+            let _ = waker.sender.send(Box::new(resolved.clone()));
         }
     }
 
@@ -53,6 +75,19 @@ impl Waiters {
         self.lock().contains_key(id)
     }
 
+    fn has_agent(&self, id: &MessageId) -> bool {
+        self.lock().get(id).is_some_and(|wakers| is_of_agent(wakers))
+    }
+
+    /// Up to `limit` of the messages that agents wait for and `is_wanted` lets through.
+    fn of_agents(&self, limit: usize, is_wanted: impl Fn(&MessageId) -> bool) -> Vec<MessageId> {
+        let waiting = self.lock();
+        let found = waiting
+            .iter()
+            .filter(|(id, wakers)| is_of_agent(wakers) && is_wanted(id));
+        found.map(|(id, _)| id.clone()).take(limit).collect()
+    }
+
     /// How many long-polls wait.
     pub fn count(&self) -> usize {
         self.lock().values().map(Vec::len).sum()
@@ -66,6 +101,10 @@ impl Waiters {
     fn lock(&self) -> MutexGuard<'_, HashMap<MessageId, Vec<Waker>>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn is_of_agent(wakers: &[Waker]) -> bool {
+    wakers.iter().any(|waker| waker.kind == WaiterKind::Agent)
 }
 
 pub struct Waiter {
@@ -86,7 +125,7 @@ impl Drop for Waiter {
         self.woken.close();
         let mut waiting = self.waiters.lock();
         if let Some(wakers) = waiting.get_mut(&self.id) {
-            wakers.retain(|waker| !waker.is_closed());
+            wakers.retain(|waker| !waker.sender.is_closed());
             if wakers.is_empty() {
                 waiting.remove(&self.id);
             }
@@ -121,7 +160,7 @@ mod tests {
     async fn wake_up_between_registering_and_waiting_is_not_lost() {
         let waiters = Arc::new(Waiters::default());
         let id = MessageId::from_uuid(Uuid::from_u128(7));
-        let mut waiter = waiters.register(&id);
+        let mut waiter = waiters.register(&id, WaiterKind::Agent);
         waiters.wake(&resolved(&id));
         assert_eq!(waiter.woken().await.map(|view| view.rev), Some(2));
     }
@@ -131,8 +170,8 @@ mod tests {
         let waiters = Arc::new(Waiters::default());
         let id = MessageId::from_uuid(Uuid::from_u128(7));
         let other = MessageId::from_uuid(Uuid::from_u128(8));
-        let mut waiter = waiters.register(&id);
-        let mut others = waiters.register(&other);
+        let mut waiter = waiters.register(&id, WaiterKind::Agent);
+        let mut others = waiters.register(&other, WaiterKind::Run);
         waiters.invalidate(&id);
         assert!(waiter.woken().await.is_none());
         assert!(waiters.has_waiter(&other));
@@ -144,12 +183,31 @@ mod tests {
     fn dropped_waiter_leaves_no_entry() {
         let waiters = Arc::new(Waiters::default());
         let id = MessageId::from_uuid(Uuid::from_u128(7));
-        let first = waiters.register(&id);
-        let second = waiters.register(&id);
+        let first = waiters.register(&id, WaiterKind::Agent);
+        let second = waiters.register(&id, WaiterKind::Agent);
         drop(first);
         assert!(waiters.has_waiter(&id));
         drop(second);
         assert!(!waiters.has_waiter(&id));
         assert_eq!(waiters.message_count(), 0);
+    }
+
+    #[test]
+    fn messages_of_agents_are_those_with_an_agent_among_their_waiters() {
+        let waiters = Arc::new(Waiters::default());
+        let [of_agent, of_both, of_run] = [7, 8, 9].map(|id| MessageId::from_uuid(Uuid::from_u128(id)));
+        let _agent = waiters.register(&of_agent, WaiterKind::Agent);
+        let _run = waiters.register(&of_run, WaiterKind::Run);
+        let _terminal = waiters.register(&of_both, WaiterKind::Terminal);
+        let other_agent = waiters.register(&of_both, WaiterKind::Agent);
+        assert!(waiters.has_agent(&of_both) && !waiters.has_agent(&of_run));
+        assert_eq!(waiters.of_agents(9, |_| true).len(), 2);
+        assert_eq!(waiters.of_agents(1, |_| true).len(), 1);
+        assert_eq!(
+            waiters.of_agents(9, |id| *id != of_agent),
+            std::slice::from_ref(&of_both)
+        );
+        drop(other_agent);
+        assert!(!waiters.has_agent(&of_both) && waiters.has_waiter(&of_both));
     }
 }
