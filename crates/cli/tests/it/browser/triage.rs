@@ -53,18 +53,18 @@ async fn the_item_opens_beside_the_list_and_the_address_follows() {
 async fn the_cursor_and_the_selection_go_on_over_the_end_of_the_page() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    for number in 0..53 {
+    for number in 0..33 {
         bot.accepted(&titled(ask("bot"), &format!("Number {number}"))).await;
     }
     let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
     browser.wait_for("#older").await;
     browser.press("jxG").await;
-    browser.wait_for("#rows > .row:nth-child(50)[aria-current]").await;
+    browser.wait_for("#rows > .row:nth-child(30)[aria-current]").await;
     browser.press("j").await;
-    browser.wait_for("#rows > .row:nth-child(51)[aria-current]").await;
+    browser.wait_for("#rows > .row:nth-child(31)[aria-current]").await;
     browser.press("x").await;
     browser.wait_for_text("#picked", "2 selected").await;
-    assert_eq!(browser.count("#rows > .row").await, 53);
+    assert_eq!(browser.count("#rows > .row").await, 33);
     assert_eq!(browser.count("#older").await, 0);
     browser.finish().await;
 }
@@ -172,11 +172,11 @@ async fn the_row_of_an_agent_that_begins_to_wait_moves_up_and_shifts_nothing_in_
 async fn live_rows_arrive_in_their_group_and_shift_nothing_in_use() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    for number in 0..30 {
+    for number in 0..28 {
         bot.accepted(&titled(ask("bot"), &format!("Number {number}"))).await;
     }
     let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
-    browser.wait_for("#rows > .row:nth-child(30)").await;
+    browser.wait_for("#rows > .row:nth-child(28)").await;
     browser.press("jjjj").await;
     // Rounded, because a page scrolls by whole pixels.
     const TOP: &str =
@@ -348,7 +348,7 @@ async fn the_navigation_stays_in_its_place_when_a_counter_appears() {
 async fn all_that_match_are_selected_over_all_pages_and_sent_as_one_batch() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    for number in 0..53 {
+    for number in 0..33 {
         bot.accepted(&titled(ask("bot"), &format!("Number {number}"))).await;
     }
     let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
@@ -357,12 +357,12 @@ async fn all_that_match_are_selected_over_all_pages_and_sent_as_one_batch() {
     browser
         .script("[...document.querySelectorAll('#batch button')].find((one) => one.textContent === 'All that match').click()")
         .await;
-    browser.wait_for_text("#picked", "53 selected").await;
+    browser.wait_for_text("#picked", "33 selected").await;
     browser.click("#batch button[value=deny]").await;
     browser.wait_for("#confirm:not([data-guarded])").await;
     browser.click("#do").await;
-    browser.wait_for_text("h1", "Denied: 53 of 53").await;
-    assert_eq!(browser.count("#done > li").await, 53);
+    browser.wait_for_text("h1", "Denied: 33 of 33").await;
+    assert_eq!(browser.count("#done > li").await, 33);
     assert_eq!(hub.owner.get("/v1/inbox").await.expect(200)["items"], json!([]));
     browser.finish().await;
 }

@@ -93,11 +93,11 @@ async fn an_empty_notice_list_says_so_and_a_long_one_is_paged() {
             .starts_with("No notices.")
     );
     let bot = hub.agent("bot").await;
-    for nth in 0..52 {
+    for nth in 0..32 {
         bot.accepted(&titled(notify("bot"), &format!("note {nth}"))).await;
     }
     let first = owner.get("/inbox/notices").await;
-    assert_eq!(titles(&first).len(), 50);
+    assert_eq!(titles(&first).len(), 30);
     let second = owner
         .get(&first.attribute("a#older", "href").expect("a next page"))
         .await

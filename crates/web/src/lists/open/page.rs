@@ -29,7 +29,7 @@ use crate::lists::onboarding::{FirstStep, Onboarding};
 use crate::lists::row::{ListKind, MessageRow, RowForm, rows};
 
 /// Rows on one page.
-pub const PAGE_SIZE: i64 = 50;
+pub const PAGE_SIZE: i64 = 30;
 
 pub fn router() -> Router<Arc<Hub>> {
     Router::new().route("/inbox", get(list))
