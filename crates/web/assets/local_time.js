@@ -53,7 +53,7 @@ export function update() {
   }
 }
 
-/** The page of figures is counted again in a zone that the hub did not know. */
+/** Reloads Pulse once the hub knows the reader's zone. */
 function rememberZone() {
   if (!ZONE || document.cookie.split("; ").includes(`countersign_zone=${ZONE}`)) return;
   setCookie("countersign_zone", ZONE);

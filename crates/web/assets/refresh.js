@@ -13,7 +13,7 @@ import { load, show } from "./swap.js";
 
 const MAX_TRIES = 3;
 /** The hub renders this many rows; more were appended here. */
-const PAGE_ROWS = 50;
+const PAGE_ROWS = 30;
 let isRunning = false;
 let isQueued = false;
 let eventCount = 0;

@@ -145,7 +145,7 @@ function typedSection(typedText) {
   return section;
 }
 
-/** Blocks of text that are complete, and the last one, which takes the place of the last one before. */
+/** Complete blocks are appended; the growing one replaces the one before. */
 function appendText({ fresh, complete, growing }) {
   const stream = document.querySelector("#steps > .at-work .stream");
   if (!stream) return;

@@ -3,7 +3,7 @@
 const BUILD = new URL(self.location).searchParams.get("build") ?? "";
 const CACHE_NAME = `countersign-${BUILD}`;
 const OFFLINE = "/inbox/offline";
-/** The assets of the offline page. It names them without the build, because it may be of another one. */
+/** The assets of the offline page, which may be of another build, so it names them without one. */
 const OFFLINE_ASSETS = ["app.css", "icon.svg"].map((name) => `/inbox/assets/${BUILD}/${name}`);
 
 /** The page that installs this worker has just loaded the assets, so they come from the browser's own cache. */

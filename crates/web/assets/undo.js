@@ -102,7 +102,7 @@ async function undoDecision({ ids: [id], page }) {
   else if (await showTakenBack(id, page)) showToast(t("Taken back. Nothing was sent."));
 }
 
-/** The reason of the hub: its answer was sent, another person answers, or the hub cannot do it now. */
+/** Why the hub refused the undo: its answer was sent, another person answers, or the hub cannot do it now. */
 async function refusal(response) {
   const page = parse(await response.text());
   return page.querySelector("#notice, #problem")?.textContent || t("The hub refused this.");

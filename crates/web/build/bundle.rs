@@ -1,5 +1,5 @@
-//! One script of many modules, with what the language says about modules kept: each has its own names, runs once, after
-//! those that it imports, and functions can be used across a cycle of imports before their module has run.
+//! Bundles the modules into one script and keeps their semantics: each has its own scope, runs once, after those that it
+//! imports, and functions can be used across a cycle of imports.
 //!
 //! A module becomes a generator. Its first step exports the functions, which a body has from its start. The second,
 //! after all first steps, takes the imports, runs the body and exports constants and classes.
@@ -86,7 +86,7 @@ impl Modules {
                     if !is_value && !module.functions.contains(imported) {
                         let from = &import.from;
                         return Err(format!(
-                            "{name}.js: {imported} is no function of {from}.js, and no value that {from}.js has before"
+                            "{name}.js: {from}.js exports no function {imported}; a constant or a class must come from a module that runs earlier"
                         ));
                     }
                 }

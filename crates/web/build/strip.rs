@@ -1,5 +1,5 @@
-//! Comments and indentation out of a script or stylesheet. Only whole lines are removed, and only where no line is part
-//! of a literal, so the reader of the result needs no knowledge of strings and regular expressions.
+//! Removes comments and indentation of a script or stylesheet. It drops whole lines only and refuses literals that span
+//! lines, so it needs no parser.
 
 pub fn strip(source: &str) -> Result<String, String> {
     let mut stripped = String::with_capacity(source.len());

@@ -1,4 +1,4 @@
-//! The build makes one script of the modules, and refuses what it could not keep as it was.
+//! The bundler joins the modules, and refuses source that it cannot keep as it is.
 
 #![cfg(test)]
 

@@ -74,7 +74,7 @@ struct HostWorker {
     settling: Arc<AtomicUsize>,
     /// Messages with an attempt in flight.
     claimed: Arc<Mutex<HashSet<MessageId>>>,
-    /// A claim may be committed whose reply was lost.
+    /// A claim may have been committed although its reply was lost.
     may_have_lost_claims: bool,
     window: ConcurrencyWindow,
 }
@@ -84,7 +84,7 @@ enum QueueState {
     Full,
     /// No delivery is pending for this host.
     Empty,
-    /// The next delivery is due then.
+    /// When the next delivery is due.
     Until(Timestamp),
 }
 

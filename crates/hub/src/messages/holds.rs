@@ -127,7 +127,7 @@ impl Messages {
             Err(error @ StoreError::CommitUnknown(_)) if store.is_shared() => error,
             known => return known,
         };
-        // The first commit may have released the decision, which then nothing else announces.
+        // If the first commit released the decision, only this resync announces it.
         self.resync_if_unsure(&unsure);
         match reconcile(|| store.run(take_back.clone())).await? {
             TakeBackOutcome::Rejected(Rejection::NotHeld) => Ok(TakeBackOutcome::TakenBack { expires_at: None }),

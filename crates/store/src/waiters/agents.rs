@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep};
 
 use super::{POLL_GAP_GRACE, Waiters};
 
-/// There are no looks while no agent waits.
+/// Looks pause while no agent waits.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 /// More than any list shows; further messages are not noted.
 const MAX_NOTED: usize = 1000;
@@ -29,7 +29,7 @@ pub struct AgentChanges {
 }
 
 impl AgentWaits {
-    /// What the next look finds.
+    /// Waits for the next look and returns its changes.
     pub async fn changes(&mut self, waiters: &Waiters) -> AgentChanges {
         if self.found_at.is_empty() {
             waiters.agent_came.notified().await;

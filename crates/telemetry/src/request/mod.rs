@@ -25,7 +25,7 @@ pub const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 pub const ACCESS: &str = "access";
 /// The target of request spans.
 pub const SPAN: &str = "request";
-/// The route of a request that no route took.
+/// The route label of requests that match no route.
 const NO_ROUTE: &str = "none";
 
 thread_local! {

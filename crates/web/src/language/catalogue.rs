@@ -53,7 +53,7 @@ pub fn translation(language: Language, phrase: &str) -> Option<&'static str> {
     ENTRIES.get(phrase).map(|entry| entry.in_language(language))
 }
 
-/// A phrase has so many bytes besides its values, so that it is not mistaken for another text.
+/// A phrase with fewer bytes besides its values would match unrelated texts.
 const MIN_OWN_BYTES: usize = 12;
 
 /// The values of a text by the names of their places.

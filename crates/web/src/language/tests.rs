@@ -327,7 +327,7 @@ fn errors_of_the_rules_are_translated_with_their_value() {
     );
     assert_eq!(
         german("use 1 to 64 letters a-z or A-Z, digits or . _; character 4 is /"),
-        "nehmen Sie 1 bis 64 Buchstaben a-z oder A-Z, Ziffern oder . _; Zeichen 4 ist /"
+        "verwenden Sie 1 bis 64 Buchstaben a-z oder A-Z, Ziffern oder . _; Zeichen 4 ist /"
     );
     assert_eq!(
         german("the message is already declined, by ann at 2026-05-28T20:26:40.000Z"),

@@ -1,5 +1,5 @@
-//! The reader's time zone, of which Pulse and the search filters take the days. A script keeps its name in a cookie, because
-//! browsers do not send it.
+//! The reader's time zone: days in Pulse and in search filters begin at its midnight. Browsers do not send it, so a
+//! script keeps its name in a cookie.
 
 use std::convert::Infallible;
 

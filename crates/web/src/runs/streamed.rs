@@ -1,5 +1,5 @@
 //! Markdown that an agent is writing, rendered while it comes. A complete block is rendered once; only the last one, which
-//! may still grow, is rendered again. Its size is bounded, so that the work of one update is, too.
+//! may still grow, is rendered again. Its size limit bounds the work of one update.
 
 use crate::text::markdown;
 

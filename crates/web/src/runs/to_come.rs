@@ -20,7 +20,7 @@ pub fn steps_to_come<'f>(flow: &'f Flow, lines: &[TimelineLine]) -> Vec<&'f str>
     let last = match (began, begun.last()) {
         (_, None) if lines.is_empty() || began.is_some() => return names,
         (Some(_), _) => (begun.len() - 1) % names.len().max(1),
-        // The start of the segment is on an earlier page: a name that stands once in the flow tells the place.
+        // The start of the segment is on an earlier page: only a name that is unique in the flow gives the position.
         (None, Some(name)) if names.iter().filter(|other| *other == name).count() == 1 => {
             names.iter().position(|other| other == name).unwrap_or_default()
         }

@@ -68,14 +68,14 @@ impl Database {
         self.connect().await.query_one(sql, &[]).await.expect("a number").get(0)
     }
 
-    /// Begins a transaction with a statement that takes locks, which go with the transaction or the client.
+    /// Begins a transaction with a statement that takes locks, held until the transaction ends or the client is dropped.
     pub async fn locked(&self, sql: &str) -> Client {
         let client = self.connect().await;
         client.batch_execute(&format!("BEGIN; {sql}")).await.expect(sql);
         client
     }
 
-    /// Until a hub waits for a lock.
+    /// Waits until a hub is blocked on a lock.
     pub async fn until_blocked(&self) {
         let blocked = "SELECT count(*) FROM pg_stat_activity \
              WHERE datname = current_database() AND wait_event_type = 'Lock'";

@@ -4,7 +4,7 @@ use rqrr::PreparedImage;
 
 /// The pixels of one module: a reader needs several.
 const SCALE: usize = 4;
-/// Light modules around the code, because what is around it on the screen is no part of the picture.
+/// Light modules around the code.
 const QUIET_ZONE: usize = 4;
 
 /// The text of a code, given as rows of modules; `true` is dark.

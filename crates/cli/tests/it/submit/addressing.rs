@@ -161,7 +161,7 @@ async fn an_ask_that_names_some_unknown_people_says_who_in_the_reply_and_on_its_
     let page = owner.get(&format!("/inbox/items/{id}")).await.expect(200);
     assert_eq!(
         page.text_at("#unknown-resolvers"),
-        "No account that may answer: typo, jörg, vera and agent:none."
+        "Asked, but without an account that may answer: typo, jörg, vera and agent:none."
     );
     assert_eq!(page.count("form#answer"), 1, "the others can answer");
     hub.owner.answer(&id, "approve").await.expect(200);

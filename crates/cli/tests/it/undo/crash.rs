@@ -1,4 +1,4 @@
-//! A hold survives the hub, at whichever moment it is killed.
+//! Holds survive a kill of the hub at any moment.
 
 use serde_json::json;
 

@@ -10,7 +10,7 @@ use crate::runs::inbox::id_of;
 use crate::runs::stage::{Client, talk};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_people_who_decide_at_the_same_moment_one_wins() {
+async fn concurrent_decisions_have_one_winner() {
     let cluster = Cluster::with_setup(3, || with_undo(LONG)).await;
     let [first, second, third] = &cluster.hubs[..] else {
         panic!("three hubs")
@@ -84,7 +84,7 @@ async fn race_the_end(undo_seconds: u32, envelope: impl Fn() -> Value) {
         author: ann.to(&cluster.hubs[1].url),
         rival: cluster.hubs[0].owner.clone(),
     };
-    // A hold that ends a little earlier tells when.
+    // Each round starts when the hold before it has ended, just before its own ends.
     let rounds = held
         .windows(2)
         .map(|pair| race.round(&pair[0].0, &pair[1].0, pair[1].1));

@@ -39,7 +39,7 @@ pub async fn pull(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let known = KnownVersion {
-        // Copied: a header keeps the memory of the whole head, and this one may be kept for the whole wait.
+        // Copied, because a header value would keep the whole head in memory during the wait.
         etag: headers
             .get(header::IF_NONE_MATCH)
             .and_then(|value| value.to_str().ok())

@@ -296,7 +296,7 @@ fn place(row: &mut Row) -> Result<Place, StoreError> {
     Ok((section, row.int(KEY).unwrap_or(i64::MAX), row.int(rows::SEQ)?))
 }
 
-/// The same messages, for a number: a text that names the actor as a resolver is not read any further.
+/// The same messages, for counting: a text that names the actor as a resolver is not read any further.
 pub struct Countable<'a> {
     pub open: OpenMessages<'a>,
     pub resolver: &'a Actor,

@@ -31,7 +31,7 @@ const CHUNK_ROWS: usize = 256;
 pub trait PagedList: Sync {
     /// The position of a row in that order.
     type Position: Clone + Send;
-    /// What the page has of a row.
+    /// The part of a row that the page keeps.
     type Entry: Send;
     /// The maximum number of rows scanned for one page; a rare filter continues on the next page.
     const MAX_SCANNED_ROWS: usize;

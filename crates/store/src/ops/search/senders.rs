@@ -9,7 +9,7 @@ use crate::error::StoreError;
 use crate::exec::{Exec, Param};
 use crate::ops::agent::names;
 
-/// The agents that are looked through for a name.
+/// The maximum number of agents searched by name.
 const MAX_NAMED_AGENTS: i64 = 10_000;
 
 /// Agents that are found by name. Their id alone says nothing to people.

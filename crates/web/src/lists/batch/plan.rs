@@ -139,7 +139,7 @@ impl<'a> Planner<'a> {
     /// Only the same choices of the same agent are one question.
     fn choose(&self, item: &PersonView) -> Result<(BatchStep, String), String> {
         let (Some(shared), Some(own)) = (&self.shared, SharedChoices::of(item)) else {
-            return Err(t("it is no choice of one; open it to answer").to_owned());
+            return Err(t("it isn't a single choice; open it to answer").to_owned());
         };
         if own.agent_id != shared.agent_id {
             return Err(t("it is of another agent; open it to answer").to_owned());
