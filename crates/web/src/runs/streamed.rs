@@ -74,7 +74,8 @@ fn next_cut(text: &str) -> Option<Cut> {
     }
     let is_too_long = text.len() > MAX_BLOCK_BYTES;
     is_too_long.then(|| match end_of_lines {
-        (end, fence) if end > fence.map_or(0, str::len) => Cut {
+        // A cut halves the text at least: a long opening line would be rendered again for each line after it.
+        (end, fence) if end / 2 >= fence.map_or(0, str::len) => Cut {
             end,
             reopened: fence.unwrap_or_default().to_owned(),
         },
@@ -162,6 +163,15 @@ mod tests {
         }
         complete.push_str(&written.push("").growing);
         assert_eq!(complete.matches('x').count(), 400 * 99, "nothing is left out or twice");
+    }
+
+    #[test]
+    fn a_long_opening_line_is_not_repeated_for_each_line_after_it() {
+        let opening = format!("```{}\n", "x".repeat(MAX_BLOCK_BYTES - 100));
+        let text = format!("{opening}{}", "y\n".repeat(8_000));
+        let html = StreamedMarkdown::default().push(&text);
+        let bytes = html.complete.len() + html.growing.len();
+        assert!(bytes < 4 * text.len(), "{bytes}");
     }
 
     #[test]

@@ -37,6 +37,8 @@ const NOTICE_HEADER: &str = "countersign-notice";
 const ADDRESSED_SINCE: u32 = 5;
 /// Keeps the error short on a hub with many people.
 const MAX_LISTED_NAMES: usize = 10;
+/// Of a name, because clients bound the size of headers.
+const MAX_SHOWN_BYTES: usize = 80;
 
 pub async fn submit(State(hub): State<Arc<Hub>>, agent: AgentCaller, body: Body) -> Result<Response, Problem> {
     hub.auth.request_limiter.check(&agent.id).await?;
@@ -323,7 +325,10 @@ async fn suggestion(hub: &Hub) -> Result<String, Problem> {
 
 fn list<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
     let more = names.len().saturating_sub(MAX_LISTED_NAMES);
-    let listed = names.take(MAX_LISTED_NAMES).collect::<Vec<_>>().join(", ");
+    let shown = names
+        .take(MAX_LISTED_NAMES)
+        .map(|name| &name[..name.floor_char_boundary(MAX_SHOWN_BYTES)]);
+    let listed = shown.collect::<Vec<_>>().join(", ");
     match more {
         0 => listed,
         _ => format!("{listed} and {more} more"),

@@ -27,8 +27,11 @@ impl CueWaiters {
         let mut waits = AgentWaits::default();
         loop {
             let AgentChanges { came, left } = waits.changes(waiters).await;
-            came.iter().for_each(|id| self.add_wait(id, None, !self.has_agent(id)));
-            left.iter().for_each(|id| self.agent_left(id));
+            // An agent may ask for a cue by mistake.
+            let is_message = |id: &&MessageId| self.lock().get(*id).is_none_or(|waiter| waiter.kind.is_none());
+            let came = came.iter().filter(is_message);
+            came.for_each(|id| self.add_wait(id, None, !self.has_agent(id)));
+            left.iter().filter(is_message).for_each(|id| self.agent_left(id));
         }
     }
 

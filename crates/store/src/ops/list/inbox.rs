@@ -86,7 +86,11 @@ pub(super) async fn walk<X: Exec>(
         return Ok(walk);
     }
     let mut places = Vec::new();
-    for id in waiting.iter().take(MAX_WAITING) {
+    // Some of them may be resolved meanwhile.
+    for id in waiting.iter().take(4 * MAX_WAITING) {
+        if places.len() == MAX_WAITING {
+            break;
+        }
         if let Some(mut row) = x.row(PLACE, &[id.as_str().into()]).await? {
             places.push((row.int(0).unwrap_or(i64::MAX), row.int(1)?));
         }

@@ -92,8 +92,9 @@ impl Op for TakeBack {
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<TakeBackOutcome, StoreError> {
         const CLEAR: &str = "UPDATE message SET held_by = NULL, held_until = NULL \
-             WHERE seq = ?1 AND rev = ?2 AND held_by = ?3";
-        const LOCK: &str = "UPDATE message SET held_by = held_by WHERE seq = ?1 AND rev = ?2 AND held_by = ?3";
+             WHERE seq = ?1 AND rev = ?2 AND held_by = ?3 AND held_until = ?4";
+        const LOCK: &str = "UPDATE message SET held_by = held_by \
+             WHERE seq = ?1 AND rev = ?2 AND held_by = ?3 AND held_until = ?4";
         let loaded = match apply::load(x, &self.message_id).await? {
             Loaded::Nothing => return Ok(TakeBackOutcome::NotFound),
             Loaded::Purged => return Ok(TakeBackOutcome::Purged),
@@ -102,8 +103,14 @@ impl Op for TakeBack {
         if let Err(rejection) = check_take_back(&loaded.message, &self.actor) {
             return Ok(TakeBackOutcome::Rejected(rejection));
         }
-        let is_late = loaded.message.hold.as_ref().is_some_and(|hold| now > hold.until);
-        let params = [loaded.seq.into(), loaded.message.rev.into(), self.actor.as_str().into()];
+        let until = loaded.message.hold.as_ref().map_or(now, |hold| hold.until);
+        let is_late = now > until;
+        let params = [
+            loaded.seq.into(),
+            loaded.message.rev.into(),
+            self.actor.as_str().into(),
+            until.into(),
+        ];
         if x.exec(if is_late { LOCK } else { CLEAR }, &params).await? == 0 {
             return Err(StoreError::Conflict);
         }
