@@ -75,7 +75,7 @@ fn next_cut(text: &str) -> Option<Cut> {
     let is_too_long = text.len() > MAX_BLOCK_BYTES;
     is_too_long.then(|| match end_of_lines {
         // A cut halves the text at least: a long opening line would be rendered again for each line after it.
-        (end, fence) if end / 2 >= fence.map_or(0, str::len) => Cut {
+        (end, fence) if end > 2 * fence.map_or(0, str::len) => Cut {
             end,
             reopened: fence.unwrap_or_default().to_owned(),
         },
